@@ -44,7 +44,7 @@ const always = "always"
 var questions = []wanted{
 	{id: "stages", title: "Stages", screen: always, notes: []string{"timelines", "pass"}},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
-	{id: "findings", title: "What to do about it", top: "10", answers: true, screen: always},
+	{id: "findings", title: "What to do first", top: "10", answers: true, screen: always},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},
 	{id: "accounting", title: "Where the time went", screen: always},
 	{id: "large-kernels", title: "Largest kernels of each stage", optional: true, screen: always},

@@ -29,6 +29,7 @@ type LargeKernel struct {
 	Advice      string   // what to do about it, where no finding says so; "" for nothing
 	Command     string   // shows more, or captures what is missing; "" for none
 	Detail      string   // another one that shows more; "" for none
+	Open        string   // command that opens the timeline at it, or where its name is too long at a pass with it
 }
 
 // tensorAdvice is for products of small numbers outside tensor cores, which no setting of the model is to blame for.
@@ -53,7 +54,8 @@ func (s *summariser) addLarge() error {
 			unknown = "limit unknown: what Nsight Compute profiled is less than 90 % of its time"
 		}
 		k := LargeKernel{Stage: r.Stage, Name: r.Kernel, Device: r.Device, DeviceCount: r.DeviceCount, ShareRatio: r.ShareRatio, Calls: r.Calls, TotalNs: r.TotalNs, Passes: r.Passes,
-			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(unknown), Without: r.without()}
+			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(unknown), Without: r.without(),
+			Open: commandOf("prof open", s.name, "stage", r.Stage, "device", fmt.Sprint(r.Device), "find", shownKernel(r.Kernel, "kernel"), "source", s.r.Source)}
 		if r.Findings != "" {
 			k.Findings = strings.Split(r.Findings, ", ")
 			k.Found = "see also " + r.Findings

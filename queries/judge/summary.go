@@ -20,7 +20,7 @@ type Summary struct {
 	Rest       string             // what a run has that has none of the above; "" otherwise
 	Ranks      []SlowRank         // for whom ranks wait, by stage; nil without ranks that exchange data
 	Breakdown  []TimeCategory     // the three that cost most
-	Kernels    []TopKernel        // the three that take most of the kernels' time, warm-up included
+	Kernels    []TopKernel        // the three that take most of the kernels' time, in measured passes where there are any
 	Large      []LargeKernel      // those that take a tenth of a stage's GPU time or more, by stage
 	Findings   []Finding          // what rules found, by what it could save
 	Advice     []Advice           // up to five things to try; where findings give fewer than two, what to capture next too

@@ -145,6 +145,7 @@ type List struct {
 	Items   []Item `json:"items"`
 	Ordered bool   `json:"is_ordered"`
 	Plain   bool   `json:"-"` // no sentence is strong
+	Before  int    `json:"-"` // items of the list that stand elsewhere, before these
 	Last    int    `json:"-"` // of an ordered list the items that a terminal shows, the last; 0 for all
 	Lines   int    `json:"-"` // that a terminal gives the lines under an item with their remarks in brackets, which are left out of longer ones; 0 for any
 	Apart   bool   `json:"-"` // items are long, and stand apart

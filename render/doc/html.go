@@ -107,7 +107,9 @@ func (p *htmlPage) whole(list []Document) ([]byte, error) {
 		if len(list) == 1 {
 			err = p.blocks(d.Blocks, 2, "")
 		} else {
-			err = p.under(fmt.Sprintf("document-%d", i+1), d.Title, d.Title, d.Blocks, 2)
+			id := fmt.Sprintf("document-%d", i+1)
+			p.index = append(p.index, entry{id, d.Title})
+			err = p.under(id, d.Title, d.Blocks, 2)
 		}
 		if err != nil {
 			return nil, err
@@ -211,21 +213,20 @@ func (p *htmlPage) section(b Section, level int) error {
 		return err
 	}
 	id, brief := cmp.Or(b.ID, p.id(cmp.Or(b.Brief, b.Title))), typeset.Sentence(cmp.Or(b.Brief, b.Title))
-	if !b.Folded {
-		return p.under(id, title, brief, b.Blocks, level)
+	if level == 2 || b.ID != "" {
+		p.index = append(p.index, entry{id, brief})
 	}
-	p.index = append(p.index, entry{id, brief})
+	if !b.Folded {
+		return p.under(id, title, b.Blocks, level)
+	}
 	p.print("<details class=\"part\" id=\"%s\"><summary><h%[2]d>%[3]s</h%[2]d></summary>\n", html.EscapeString(id), min(level, 6), html.EscapeString(title))
 	err := p.blocks(b.Blocks, level+1, title)
 	p.print("</details>\n")
 	return err
 }
 
-// under writes blocks under a heading, which the index has by its brief title.
-func (p *htmlPage) under(id, title, brief string, list []Block, level int) error {
-	if level == 2 {
-		p.index = append(p.index, entry{id, brief})
-	}
+// under writes blocks under a heading.
+func (p *htmlPage) under(id, title string, list []Block, level int) error {
 	p.print("<section id=\"%[1]s\" aria-labelledby=\"%[1]s-title\">\n<h%[2]d id=\"%[1]s-title\">%[3]s</h%[2]d>\n", html.EscapeString(id), min(level, 6), html.EscapeString(title))
 	err := p.blocks(list, level+1, title)
 	p.print("</section>\n")
@@ -289,7 +290,11 @@ func (p *htmlPage) rows(b Rows, title string) error {
 
 func (p *htmlPage) list(b List) {
 	kind := map[bool]string{true: "ol", false: "ul"}[b.Ordered]
-	p.print("<%s class=\"list\">\n", kind)
+	start := ""
+	if b.Before > 0 {
+		start = fmt.Sprintf(" start=\"%d\"", b.Before+1)
+	}
+	p.print("<%s class=\"list\"%s>\n", kind, start)
 	for _, item := range b.Items {
 		p.print("<li>")
 		if item.Sign != "" {
@@ -326,4 +331,13 @@ func codes(list []string) string {
 	return strings.Join(typeset.Each(list, code), ", ")
 }
 
-func code(text string) string { return "<code>" + html.EscapeString(text) + "</code>" }
+// code is a command, or a name: options are not broken at their dashes.
+func code(text string) string {
+	list := strings.Split(text, " ")
+	for i, word := range list {
+		if list[i] = html.EscapeString(word); strings.HasPrefix(word, "--") {
+			list[i] = "<span>" + list[i] + "</span>"
+		}
+	}
+	return "<code>" + strings.Join(list, " ") + "</code>"
+}

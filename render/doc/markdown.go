@@ -61,7 +61,7 @@ const manySections = 8
 func listed(list []Block) (out []Section) {
 	for _, b := range blocksFor(false, list) {
 		if s, is := b.(Section); is && s.ID != "" {
-			out = append(out, s)
+			out = append(append(out, s), listed(s.Blocks)...)
 		}
 	}
 	return out
@@ -205,7 +205,7 @@ func (m *markdown) list(b List) {
 			if b.Plain {
 				text = typeset.MarkdownLine(item.Text)
 			}
-			m.print("%d. %s\n", i+1, text)
+			m.print("%d. %s\n", b.Before+i+1, text)
 			under := item.under(typeset.MarkdownLine, typeset.MarkdownSpan)
 			if item.Try != "" {
 				under = append(under, "try: "+typeset.MarkdownLine(item.Try))

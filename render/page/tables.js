@@ -122,5 +122,5 @@ addEventListener("hashchange", reveal);
 document.addEventListener("click", (e) => { if (e.target.closest(`a[href^="#"]`)) setTimeout(reveal); });
 reveal();
 let printed = [];
-addEventListener("beforeprint", () => { for (const part of printed = [...document.querySelectorAll("details.part:not([open])")]) part.open = true; });
+addEventListener("beforeprint", () => { for (const part of printed = [...document.querySelectorAll("details:is(.part, .more:has(> .list)):not([open])")]) part.open = true; });
 addEventListener("afterprint", () => { for (const part of printed) part.open = false; });

@@ -172,8 +172,8 @@ func (s glanceStage) MeaningSentence() string { return typeset.Sentence(s.Meanin
 // WhySentence is what it follows from.
 func (s glanceStage) WhySentence() string { return typeset.Sentence(s.Why) + "." }
 
-// section is the summary as a part of the report.
-func (g *glance) section() doc.Section {
+// section is the summary as a part of the report, with what is to be done.
+func (g *glance) section(todo []doc.Block) doc.Section {
 	s := doc.Section{Title: "at a glance", ID: "glance"}
 	part := func(title string, blocks ...doc.Block) {
 		s.Blocks = append(s.Blocks, doc.Section{Title: title, Blocks: blocks})
@@ -184,17 +184,15 @@ func (g *glance) section() doc.Section {
 	if len(g.Serving) > 0 {
 		part(words.ServingTitle, g.Serving)
 	}
-	if len(g.Advice) > 0 {
-		part("what to do first", doc.List{Ordered: true, Items: typeset.Each(g.Advice, adviceItem)})
-	}
+	s.Blocks = append(s.Blocks, todo...)
 	if len(g.Breakdown) > 0 {
-		part("time breakdown", g.breakdown()...)
+		part("where most of the time goes", g.breakdown()...)
 	}
 	if len(g.Kernels) > 0 {
 		part("the kernels that take most time", doc.List{Items: typeset.Each(g.Kernels, func(k glanceKernel) doc.Item { return doc.Item{Name: k.Short, Text: k.Words} })},
 			doc.Commands{Lead: "see", List: []string{g.Kernels[0].Command}},
-			doc.Either{Page: []doc.Block{doc.Hint{Text: "Warm-up is included. The table of top kernels opens names in full.", To: "section-top-kernels"}},
-				Other: []doc.Block{doc.Hint{Text: "Warm-up is included. kernels.md has names in full."}}})
+			doc.Either{Page: []doc.Block{doc.Hint{Text: "The table of top kernels opens names in full.", To: "section-top-kernels"}},
+				Other: []doc.Block{doc.Hint{Text: "kernels.md has names in full."}}})
 	}
 	if len(g.Doubts) > 0 {
 		part("caveats", doc.List{Items: sentences(g.Doubts)})
@@ -219,6 +217,15 @@ func (g *glance) stageBlocks() []doc.Block {
 	return []doc.Block{doc.Table{Of: t}, doc.List{Items: typeset.Each(g.Stages, func(s glanceStage) doc.Item {
 		return doc.Item{Text: fmt.Sprintf("%s, %s: %s", s.Name, s.Bound, s.whole()), See: []string{s.Command}}
 	})}}
+}
+
+// toCapture is what to capture next, where findings alone say too little.
+func (g *glance) toCapture() []doc.Block {
+	list := slices.DeleteFunc(slices.Clone(g.Advice), func(a judge.Advice) bool { return a.Title != "" })
+	if len(list) == 0 {
+		return nil
+	}
+	return []doc.Block{doc.Section{Title: "what to capture next", Blocks: []doc.Block{doc.List{Ordered: true, Items: typeset.Each(list, adviceItem)}}}}
 }
 
 // adviceItem is what was found with its numbers, then what to try; where something is to be captured, what and why.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"html"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func reportSections() []judge.Section {
 	answer := &frame.Frame{Query: "findings", Version: 1, SQL: "FROM findings_v1('a')", Notes: []string{"savings " + rendertest.Breakout}}
 	return []judge.Section{
 		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},
-		{ID: "findings", Title: "What to do about it", Frame: answer, Findings: findings},
+		{ID: "findings", Title: "What to do first", Frame: answer, Findings: findings},
 		{ID: "gaps", Title: "Idle gaps", Frame: rendertest.FrameOf("gaps", "rank total_ns before after reason",
 			[]any{int64(1), int64(395_000), rendertest.Breakout, strings.Repeat("long<", 40), "because " + rendertest.Breakout},
 			[]any{int64(2), int64(12), rendertest.Hostile, "fill", nil})},
@@ -47,6 +48,13 @@ func reportPage(t *testing.T) string {
 func TestReportHTML(t *testing.T) {
 	text := reportPage(t)
 	rendertest.Compare(t, filepath.Join("testdata", "report", "report.html"), []byte(rendertest.WithoutStyle(text)))
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements are %s", m[1])
+		}
+		ids[m[1]] = true
+	}
 	if again := reportPage(t); again != reportPage(t) {
 		t.Error("the same frames give different bytes")
 	}
@@ -100,7 +108,7 @@ func TestReportHTMLWithoutWork(t *testing.T) {
 func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
 	f.Rows, f.Notes = nil, []string{"throttling could not be checked"}
-	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
+	sections := []judge.Section{{ID: "findings", Title: "What to do first", Frame: &f}}
 	md := fileText(t, &judge.Report{Name: "a", Sections: sections}, markdown(reportFile))
 	page := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeHTML)
 	for _, text := range []string{md, page} {

@@ -4,6 +4,7 @@ package report
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"prof/queries/judge"
 	"prof/render/chart"
@@ -43,9 +44,6 @@ func (r *reader) document(withPictures bool) doc.Document {
 		d.Blocks = append(d.Blocks, doc.Lead{Text: g.Lead})
 	}
 	d.Blocks = append(d.Blocks, r.facts()...)
-	if g != nil {
-		d.Blocks = append(d.Blocks, g.section())
-	}
 	var timeline *chart.TimelineFigure
 	if withPictures {
 		d.Kernels = table.KernelNames(reportFrames(r.Report))
@@ -57,20 +55,44 @@ func (r *reader) document(withPictures bool) doc.Document {
 		lists = append(lists, timeline.Notes)
 	}
 	shared := words.SharedNotes(lists...)
+	var todo, sections []doc.Block
+	var reasons []string
+	unknown := map[string][]string{} // sections, by what they lack
+	isLong := len(r.Sections) >= manySections
 	if timeline != nil {
 		timeline.Notes, timeline.Others = words.OwnNotes(timeline.Notes, shared)
-		d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{doc.Section{Title: "timeline", ID: "timeline", Blocks: []doc.Block{doc.Figure{Template: "timeline", Of: timeline, Scripts: timelineScripts}}}}})
+		sections = append(sections, doc.Either{Page: []doc.Block{doc.Section{Title: "timeline", ID: "timeline", Blocks: []doc.Block{doc.Figure{Template: "timeline", Of: timeline, Scripts: timelineScripts}}}}})
 	}
-	for i, s := range r.Sections {
-		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Folded: len(r.Sections) >= manySections && i > 0, Blocks: r.section(s, shared, withPictures)}
+	pictures := len(sections)
+	for _, s := range r.Sections {
+		isFolded := isLong && s.ID != "findings" && len(sections) > pictures
+		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Folded: isFolded, Blocks: r.section(s, shared, withPictures)}
 		if s.Missing != "" {
 			section.Title, section.Brief = section.Title+": not known", section.Title
 		}
-		if s.Page {
-			d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{section}})
-		} else {
-			d.Blocks = append(d.Blocks, section)
+		switch {
+		case s.Page:
+			sections = append(sections, doc.Either{Page: []doc.Block{section}})
+		case s.ID == "findings" && g != nil:
+			todo = append(todo, section)
+		case s.Missing != "" && isLong:
+			why := r.missingText(s)
+			if unknown[why] == nil {
+				reasons = append(reasons, why)
+			}
+			unknown[why] = append(unknown[why], typeset.Neutral(s.Title))
+		default:
+			sections = append(sections, section)
 		}
+	}
+	if g != nil {
+		d.Blocks = append(d.Blocks, g.section(append(todo, g.toCapture()...)))
+	}
+	d.Blocks = append(d.Blocks, sections...)
+	if len(reasons) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: "not known", ID: "unknown", Blocks: []doc.Block{doc.List{Items: typeset.Each(reasons, func(why string) doc.Item {
+			return doc.Item{Text: strings.Join(unknown[why], ", ") + ": " + why}
+		})}}})
 	}
 	if len(shared) > 0 {
 		d.Blocks = append(d.Blocks, doc.Section{Title: words.SharedTitle, ID: notesID, Blocks: []doc.Block{doc.List{Ordered: true, Plain: true, Items: sentences(shared)}}})
@@ -78,7 +100,7 @@ func (r *reader) document(withPictures bool) doc.Document {
 	return d
 }
 
-// manySections is how many sections are folded, but for the first, which a reader sees without a click.
+// manySections is how many sections are folded, but for what to do and the first, which a reader sees without a click.
 const manySections = 8
 
 // notesID names the section of notes on several tables.
@@ -134,7 +156,7 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 	hasRows := false
 	switch {
 	case f.Query == "findings" && len(s.Findings) > 0:
-		out = append(out, doc.List{Ordered: true, Items: words.Findings(s.Findings)})
+		out = append(out, firstOfList(words.Findings(s.Findings))...)
 	case f.Query == "findings":
 		summary, err := r.Summary()
 		if r.keep(err); len(summary.Replayed) == 0 {
@@ -167,6 +189,19 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 		out = append(out, doc.Hint{Text: "See foot" + others + " below.", To: notesID})
 	}
 	return append(out, sql)
+}
+
+// firstFindings is how many findings a report shows without a click.
+const firstFindings = 5
+
+// firstOfList is a list of which the first items are seen without a click.
+func firstOfList(items []doc.Item) []doc.Block {
+	first, left := typeset.FirstOf(items, firstFindings)
+	out := []doc.Block{doc.List{Ordered: true, Items: first}}
+	if left > 0 {
+		out = append(out, doc.Section{Title: typeset.Plural(int64(left), "more finding", "more findings"), Folded: true, Blocks: []doc.Block{doc.List{Ordered: true, Before: firstFindings, Items: items[firstFindings:]}}})
+	}
+	return out
 }
 
 // bars are what the time of stages is made of, as a picture and as lines of text.

@@ -32,7 +32,7 @@ func glanceText(t *testing.T, r *judge.Report) string {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := doc.Markdown(&out, []doc.Document{{Blocks: append([]doc.Block{doc.Lead{Text: g.Lead}}, g.section().Blocks...)}}, typeset.Options{}); err != nil {
+	if err := doc.Markdown(&out, []doc.Document{{Blocks: append([]doc.Block{doc.Lead{Text: g.Lead}}, g.section(nil).Blocks...)}}, typeset.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

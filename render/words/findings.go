@@ -49,7 +49,7 @@ func LargeKernels(list []judge.LargeKernel) []doc.Item {
 			where = fmt.Sprintf(" on GPU %d, the most of %d GPUs", k.Device, k.DeviceCount)
 		}
 		item := doc.Item{Text: fmt.Sprintf("%s: %s takes %s%s", Stage(k.Stage), short(typeset.Neutral(k.Name)), k.Takes, where), Under: []string{typeset.Neutral(say.Clauses(k.Why, k.Without, k.Found))}, Try: typeset.Neutral(k.Advice)}
-		for _, command := range []string{k.Command, k.Detail} {
+		for _, command := range []string{k.Command, k.Detail, k.Open} {
 			if command != "" {
 				item.See = append(item.See, typeset.Neutral(command))
 			}
