@@ -45,6 +45,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 			var more []Source
 			more, errs[0] = loadOrders(ctx, asker, loaded[:len(a.Runs)], loaded[len(a.Runs):], o.Stage)
 			sources = append(sources, more...)
+			errs[0] = errors.Join(errs[0], loadSessions(ctx, asker, loaded[:len(a.Runs)]), loadSessions(ctx, asker, loaded[len(a.Runs):]))
 		}
 	})
 	wait.Go(func() { known, errs[1] = surround(ctx, asker, a, b, o) })
@@ -116,6 +117,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 		return err
 	}
 	r.noteRuns(a, b)
+	r.processes = [2][]int{r.noteSessions(a), r.noteSessions(b)}
 	c := newComparer(sideA, sideB, r.Options)
 	c.learn(known)
 	if len(c.stages) == 0 && !r.Options.By.adds() && r.Options.By != ByStage {

@@ -24,13 +24,13 @@ func levelOf(sides ...*stageSide) level {
 	for _, s := range sides {
 		repeated := map[int]int64{}
 		for _, g := range s.groups {
-			if g.run != s.groups[0].run {
+			if s.process(g) != s.process(s.groups[0]) {
 				out = cmp.Or(several, byRun)
 			}
-			if repeated[g.run] != 0 && repeated[g.run] != g.repeat {
+			if last := repeated[s.process(g)]; last != 0 && last != g.repeat {
 				out, several = byRepeat, byRepeat
 			}
-			repeated[g.run] = g.repeat
+			repeated[s.process(g)] = g.repeat
 		}
 	}
 	return out
@@ -50,7 +50,7 @@ func (s *stageSide) values(l level, of func(i int) *float64) []float64 {
 		g := s.groups[i]
 		key := groupKey{g.run, g.repeat, g.number}
 		if l != byPass {
-			key.number = 0
+			key.run, key.number = s.process(g), 0
 		}
 		if l == byRun {
 			key.repeat = 0
@@ -79,7 +79,7 @@ func (s *stagePair) centre(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// order returns the groups by run, repeat and pass.
+// order returns the groups by process, repeat, run and pass.
 func (s *stageSide) order() []int {
 	out := make([]int, len(s.groups))
 	for i := range out {
@@ -87,7 +87,7 @@ func (s *stageSide) order() []int {
 	}
 	slices.SortFunc(out, func(i, j int) int {
 		a, b := s.groups[i], s.groups[j]
-		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(s.process(a), s.process(b)), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.run, b.run), cmp.Compare(a.number, b.number))
 	})
 	return out
 }

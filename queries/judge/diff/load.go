@@ -61,14 +61,15 @@ type work struct {
 
 // runData is what the warehouse holds of one run of a side.
 type runData struct {
-	run    Run
-	passes []pass
-	work   []work
-	isSum  bool // all of its work is what a tool added up, without a timeline
-	losses []judge.Loss
-	hashes []string            // SHA-256 of the contents of the sources that passes are of
-	steps  *stepData           // of a run without stages whose steps were found; nil otherwise
-	order  map[string][]string // by stage: the kernels of one pass in turn, where that was asked for
+	run      Run
+	passes   []pass
+	work     []work
+	isSum    bool // all of its work is what a tool added up, without a timeline
+	losses   []judge.Loss
+	hashes   []string            // SHA-256 of the contents of the sources that passes are of
+	steps    *stepData           // of a run without stages whose steps were found; nil otherwise
+	sessions []string            // of the profiler
+	order    map[string][]string // by stage: the kernels of one pass in turn, where that was asked for
 }
 
 // concerns reports whether figures of a stage rest on what was not recorded. Those of all device work rest on everything, those of steps too, which may be anywhere, but for what the ends of the capture cut off.

@@ -84,6 +84,8 @@ type Result struct {
 	Notes       []string                // what a reader must know of the figures
 	Queries     []Source                // what the figures are from
 	Same        bool                    // both sides are the same captures
+
+	processes [2][]int // of the runs of each side, see processesOf
 }
 
 // Source is a query that figures are from.

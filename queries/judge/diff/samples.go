@@ -35,6 +35,7 @@ type groupKey struct {
 // stageSide is what the runs of a side have of one stage.
 type stageSide struct {
 	groups   []group
+	oneOf    []int // by run: the first run of the same process; nil where each is of its own
 	index    map[groupKey]int
 	warmups  map[groupKey]bool
 	lines    map[lineKey]*amount
@@ -81,7 +82,9 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 			}
 		}
 	}
+	processes := processesOf(runs)
 	for name, s := range stages {
+		s.oneOf = processes
 		s.kernels = runs[0].order[name]
 		if len(s.lost) > mostCut*len(runs) {
 			s.notWhole = fmt.Sprintf("%d passes of %s lost GPU work", len(s.lost), stageName(name))

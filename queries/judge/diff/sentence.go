@@ -346,7 +346,7 @@ func (s *stagePair) slowProcess() string {
 		middle := stats.Centre(all)
 		for _, g := range x.groups {
 			same := x.values(s.level, func(i int) *float64 {
-				if o := x.groups[i]; o.run == g.run && (o.repeat == g.repeat || s.level == byRun) {
+				if o := x.groups[i]; x.process(o) == x.process(g) && (o.repeat == g.repeat || s.level == byRun) {
 					return new(of(o))
 				}
 				return nil

@@ -362,6 +362,7 @@ func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 			continue
 		}
 		s := treeStage{name: name, a: cmp.Or(a[name], newStageTree()), b: cmp.Or(b[name], newStageTree())}
+		s.a.found.oneOf, s.b.found.oneOf = r.processes[0], r.processes[1]
 		of := s.fill(tree.Align(s.a.calls, s.b.calls, isFolded))
 		if s.isOther = slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == name && s.Unit == PerToken }); !s.isOther { // said by tokens
 			s.note = otherAmount(name, s.items)
