@@ -71,17 +71,22 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	})
 	if slices.ContainsFunc(bars, func(b chart.Bar) bool { return len(b.Pieces) > 0 }) {
 		draw := func(row, to int) string { return bars[row].Draw(to) }
-		t.Add(table.Column{Title: "GPU time", Draw: draw, Least: 12, Most: 100, Keep: 5, Full: true}, doc.DrawnCells(len(bars), draw))
+		t.Add(table.Column{Title: "GPU time", Draw: draw, Least: 12, Most: 100, Keep: 3, Full: true}, doc.DrawnCells(len(bars), draw))
 		add(table.Column{Title: "busy", Right: true, Keep: 6}, func(s judge.StageSummary) string { return shown(s.BusyRatio, typeset.Percent) })
 	}
 	title, tokens := quoted(stages, "tokens/s", func(s judge.StageSummary) *float64 { return s.TokensPerS }, func(s judge.StageSummary) *float64 { return s.Alone.TokensPerS })
-	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return shown(tokens(s), typeset.Digits) })
+	add(table.Column{Title: title, Right: true, Keep: 5}, func(s judge.StageSummary) string { return shown(tokens(s), typeset.Digits) })
 	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU }, func(s judge.StageSummary) *float64 { return s.Alone.MFU })
 	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU }, func(s judge.StageSummary) *float64 { return s.Alone.MBU })
-	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return strings.TrimSuffix(s.Label, "-bound") })
-	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return strings.TrimSuffix(s.Next.Label(), "-bound") })
+	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return boundWord(s.Label) })
+	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return boundWord(s.Next.Label()) })
 	known, _ := t.Known()
 	return known
+}
+
+// boundWord is what bounds a stage, as short as 80 columns with all figures have room for.
+func boundWord(label string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(label, "-bound"), ", limit unknown")
 }
 
 // quoted returns the figure of stages to quote and its title: the one without a profiler where every stage that has the figure has that one,
