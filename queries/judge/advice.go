@@ -102,7 +102,7 @@ func (s *summariser) missing() []Advice {
 	case !hasStages && len(s.out.WarmOnly) > 0:
 		add("measure passes after warm-up: run more passes, or count fewer as warm-up", "all passes of "+strings.Join(s.out.WarmOnly, ", ")+" count as warm-up, so all figures include loading and warm-up", s.command("passes"))
 	case !hasStages:
-		add("mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "no range is named as a stage, so loading and warm-up cannot be separated from the work", orForeign(capture+" --auto-stages -- CMD..."))
+		add("mark the stages of the workload with NVTX ranges or record_function blocks, those of inference as prefill and decode", "no range is named as a stage, so loading and warm-up cannot be separated from the work", orForeign(capture+" --auto-stages -- CMD..."))
 	}
 	if hasStages && s.out.Stages[0].MFU == nil {
 		add("give the model's configuration and the tokens of each pass", "MFU is unknown: "+s.out.Stages[0].Unknown, "prof ingest --run "+run+" --model config.json --workload workload.json")

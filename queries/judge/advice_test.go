@@ -199,9 +199,9 @@ func TestSummaryMissing(t *testing.T) {
 		{"all but a baseline", []*frame.Frame{sources("nsys", "torch", "ncu"), threePasses("decode"), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1), answer("overhead", "mode tool overhead_ratio stage")},
 			[]string{"measure the profiling overhead: record the workload without a profiler too"}},
 		{"no stages", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured},
-			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "profile the kernels that take the most time with Nsight Compute", "capture with the PyTorch profiler too"}},
+			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks, those of inference as prefill and decode", "profile the kernels that take the most time with Nsight Compute", "capture with the PyTorch profiler too"}},
 		{"operators without the PyTorch profiler", []*frame.Frame{sources("nsys"), accountingOf("(run)", busyParts()), measured, answer("top-operators", "operator", []any{"aten::mm"})},
-			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks named prefill and decode", "profile the kernels that take the most time with Nsight Compute"}},
+			[]string{"mark the stages of the workload with NVTX ranges or record_function blocks, those of inference as prefill and decode", "profile the kernels that take the most time with Nsight Compute"}},
 		{"all passes are warm-up", []*frame.Frame{sources("nsys", "torch", "ncu"), accountingOf("(run)", busyParts()), measured, stageAnswer([]any{"decode", int64(0), nil, nil, nil, nil, nil, nil, int64(2)})},
 			[]string{"measure passes after warm-up: run more passes, or count fewer as warm-up"}},
 		{"ncu only", []*frame.Frame{sources("ncu"), answer("accounting", "stage")},
@@ -348,5 +348,13 @@ func TestSummaryWithoutStages(t *testing.T) {
 		if got != "Nsight Compute profiled 2 kernels in isolation; "+want {
 			t.Errorf("profiled %q\nwant %q", got, want)
 		}
+	}
+}
+
+// TestLargeCollectives holds that a collective of a capture of one rank is looked up where it has rows.
+func TestLargeCollectives(t *testing.T) {
+	s := summarise(t, reportOf(answer("large-kernels", largeColumns, []any{"decode", "k", "collective", 0.5, "ranks", nil, "", "", "", "", nil, nil, nil, "", "", int64(3), 9 * ms, 3e6, nil, int64(3), int64(0), int64(1), nil}), answer("late-ranks", "job_id")))
+	if len(s.Large) != 1 || !strings.HasPrefix(s.Large[0].Command, "prof query collectives ") {
+		t.Errorf("%+v", s.Large)
 	}
 }

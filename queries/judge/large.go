@@ -61,6 +61,8 @@ func (s *summariser) addLarge() error {
 			k.Found = "see also " + r.Findings
 		}
 		switch {
+		case r.Limit == "ranks" && len(s.out.Ranks) == 0: // such as a capture of one rank
+			k.Command = s.command("collectives", "stage", r.Stage, "source", s.r.Source)
 		case r.Limit == "ranks":
 			k.Command = s.command("late-ranks", "stage", r.Stage, "source", s.r.Source)
 		case r.Limit == "tensor-cores" && r.InputPrecision != "fp32" && len(k.Findings) == 0:

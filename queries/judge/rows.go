@@ -83,6 +83,11 @@ func (d deviceParts) named(name string) part {
 // otherMakers are how the names of devices begin that NVIDIA does not make.
 var otherMakers = []string{"AMD ", "Intel", "MTIA ", "Gaudi ", "Ascend "}
 
+// IsForeign reports whether a device of that name is one that tools of NVIDIA do not profile.
+func IsForeign(device string) bool {
+	return slices.ContainsFunc(otherMakers, func(maker string) bool { return strings.HasPrefix(device, maker) })
+}
+
 func (s *summariser) readSources() error {
 	s.kinds = map[string]bool{}
 	list, err := read(s, SourceRows)
@@ -97,7 +102,7 @@ func (s *summariser) readSources() error {
 	}
 	devices, err := read(s, DeviceRows)
 	for _, r := range devices {
-		s.isForeign = s.isForeign || slices.ContainsFunc(otherMakers, func(maker string) bool { return strings.HasPrefix(r.Name, maker) })
+		s.isForeign = s.isForeign || IsForeign(r.Name)
 	}
 	return err
 }

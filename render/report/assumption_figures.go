@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
@@ -121,7 +122,7 @@ func (a *assumptions) peakLines() {
 			orUnknown(p.CheckedOn), map[bool]string{true: "built in", false: "set by the user"}[p.Origin == "builtin"])
 	}
 	if !said {
-		a.say("peaks", "No peak is known for the run's GPUs, so utilisation is not known. Set one with prof query mfu --peak.")
+		a.say("peaks", "No peak is known for the run's GPUs, so utilisation is not known. Give them to prof query mfu and mbu (--peak, --bandwidth), or add rows to device_peak.")
 		a.lackOfPeaks()
 		return
 	}
@@ -169,7 +170,9 @@ func (a *assumptions) unseen() {
 	if !kinds["torch"] {
 		a.say("top-operators", "No PyTorch profiler trace: operators, their inputs and memory are known only from NVTX annotations, if any.")
 	}
-	if !kinds["ncu"] {
+	if a.isForeign() {
+		a.say("bottlenecks", "What bounds a kernel, its occupancy and its memory traffic are not known: %s.", judge.NoTool)
+	} else if !kinds["ncu"] {
 		a.say("bottlenecks", "No Nsight Compute report: what bounds a kernel, its occupancy and its memory traffic are not known.")
 	}
 	if !hasTimeline(kinds) {

@@ -55,6 +55,8 @@ func (a *assumptions) overhead(made bool) {
 	}
 	switch why := judge.NoOverhead(rows); {
 	case len(lines) > 0:
+	case a.isForeign():
+		a.say("overhead", "Times include profiling overhead. How much is not known.")
 	case made:
 		a.say("overhead", "Times include profiling overhead. How much is not known: %s (prof capture --baseline --repeats 3 --auto-stages).", why)
 	default:
@@ -78,6 +80,10 @@ func (a *assumptions) clocks() {
 		}
 	}
 	use := read(a.reader, deviceUseRows)
+	if len(use) == 0 && a.isForeign() {
+		a.say("device-use", "Clocks, power and temperature during the run are not known: prof samples GPUs of NVIDIA only. Times are at whatever clock the GPU ran.")
+		return
+	}
 	if len(use) == 0 {
 		a.say("device-use", "Clocks, power and temperature during the run are not known: there are no NVML samples (prof capture takes them). Times are at whatever clock the GPU ran.")
 		return

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/judge"
 	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
@@ -41,10 +42,17 @@ func kernelFile(r *reader) doc.Document {
 	if profiled {
 		below = append(below, "class is what bounds the kernel (latency, memory or compute), limiter the resource that does, of_roof the higher of compute and memory throughput as a share of peak, "+
 			"occupancy the achieved one: means over the grids that Nsight Compute profiled, which account for the share profiled of the kernel's time. - means not profiled.")
+	} else if r.isForeign() {
+		below = append(below, "Class and occupancy are not known: "+judge.NoTool+".")
 	} else {
 		below = append(below, "Class and occupancy are not known: the run has no Nsight Compute report (prof capture --tools ncu).")
 	}
 	return ranked(kernelTitle, answer, t, below)
+}
+
+// isForeign reports whether the run is of GPUs that tools of NVIDIA do not profile.
+func (r *reader) isForeign() bool {
+	return slices.ContainsFunc(read(r, deviceRows), func(d deviceRow) bool { return judge.IsForeign(d.Name) })
 }
 
 // noKernels says why a run has none.
@@ -52,6 +60,8 @@ func (r *reader) noKernels() string {
 	switch kinds := r.sourceKinds(); {
 	case r.Lacking() != "":
 		return "No kernels: " + r.Lacking() + "."
+	case !hasTimeline(kinds) && r.isForeign():
+		return "No kernels: no timeline of the run has any."
 	case !hasTimeline(kinds):
 		return "No kernels: no timeline of the run has any (prof capture --tools nsys)."
 	case r.hasGraphs():

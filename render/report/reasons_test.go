@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,25 @@ func TestNoKernels(t *testing.T) {
 	for want, r := range map[string]*judge.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "only whole CUDA graphs": whole} {
 		if text := fileText(t, r, markdown(kernelFile)); !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
+
+// TestFilesOfOtherMakers holds that no file advises tools of NVIDIA for GPUs of other makers.
+func TestFilesOfOtherMakers(t *testing.T) {
+	r := fileReport()
+	r.Frames["sources"].Rows = r.Frames["sources"].Rows[:1]
+	devices := r.Frames["devices"]
+	for _, row := range devices.Rows {
+		row[devices.Index("name")] = "AMD Instinct MI300X"
+	}
+	for _, key := range []string{"device-use", "overhead"} {
+		r.Frames[key] = &frame.Frame{Query: key}
+	}
+	for name, write := range map[string]func(*bytes.Buffer, *reader){"kernels.md": markdown(kernelFile), "assumptions.md": markdown(assumptionsFile)} {
+		text := fileText(t, r, write)
+		if !strings.Contains(text, judge.NoTool) || strings.Contains(text, "prof capture --tools") || strings.Contains(text, "NVML") || strings.Contains(text, "--baseline") {
+			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 }

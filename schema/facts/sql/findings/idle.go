@@ -70,7 +70,7 @@ var idle = []Rule{
 		Title:     "GPU idle: CPU busy outside CUDA",
 		Bound:     AtMost,
 		Saving:    "idle time in which the launching thread made no CUDA call for 100 us or longer, less that of gc-pauses, gil-wait, code-loading and cpu-starved",
-		Advice:    "move CPU work (tokenising, sampling, Python) out of the pass or to another thread, and prepare the next step while the GPU computes",
+		Advice:    "move CPU work (Python, preparing inputs, logging) out of the pass or to another thread, and prepare the next step while the GPU computes",
 		Subject:   "ranges",
 		Query:     "pass-accounting",
 		Options:   "stage device source",

@@ -28,7 +28,7 @@ var pauseRules = []Rule{
 		Title:     "GPU idle: the launching thread waits for Python's lock (GIL)",
 		Bound:     AtMost,
 		Saving:    "idle time outside CUDA calls in the longest gaps while the thread that launches next waits for the GIL, less that of gc-pauses and compilations",
-		Advice:    "move Python work of other threads (tokenising, sampling, pre-processing, HTTP) into another process, or into code that gives the lock back; make them wait in calls instead of polling; a shorter sys.setswitchinterval shortens each wait",
+		Advice:    "move Python work of other threads (preparing inputs, logging, HTTP) into another process, or into code that gives the lock back; make them wait in calls instead of polling; a shorter sys.setswitchinterval shortens each wait",
 		Subject:   "range",
 		Query:     "pass-accounting",
 		Options:   "stage device source",
