@@ -205,13 +205,20 @@ func (r asked) lacks(s judge.Section) int {
 
 // hint returns what the rows of a section count.
 func (r asked) hint(q wanted) string {
-	switch {
-	case q.warm:
-		return "Includes work outside all stages."
-	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("nsys") && r.hasKind("torch"):
-		return "From the PyTorch profiler's capture, which recorded other executions than the Nsight Systems capture behind the tables of kernels and stages."
-	case (q.id == "top-operators" || q.id == "memory") && r.hasKind("prof") && r.hasKind("torch"):
-		return "From the PyTorch profiler's capture, which recorded other executions than the recording of prof's tracer behind the tables of kernels and stages."
+	var hints []string
+	if q.warm {
+		hints = append(hints, "Of the whole run: warm-up and work outside stages too.")
 	}
-	return ""
+	behind := ""
+	switch {
+	case q.id != "top-operators" && q.id != "memory" || !r.hasKind("torch"):
+	case r.hasKind("nsys"):
+		behind = "Nsight Systems capture"
+	case r.hasKind("prof"):
+		behind = "recording of prof's tracer"
+	}
+	if behind != "" {
+		hints = append(hints, "From the PyTorch profiler's capture, which recorded other executions than the "+behind+" behind the tables of kernels and stages.")
+	}
+	return strings.Join(hints, " ")
 }

@@ -1,4 +1,5 @@
--- api-calls v2: CUDA API calls by function, as nsys' cuda_api_sum.
+-- api-calls v2: CUDA API calls by function, as nsys' cuda_api_sum. Warm-up counts too: short calls are stored by duration and range, not
+--     by pass.
 -- grain: one function
 -- key: api
 -- notes: timelines warm

@@ -1,5 +1,5 @@
 -- captured-kernels v1: Kernels, copies and fills of CUDA graph replays by the ranges in which the graph was captured, such as those of
---     layers. The rows add up to the work of all replays that were traced by node.
+--     layers. The rows add up to the work of all replays that were traced by node. Warm-up counts too: it lists what the capture has.
 -- grain: one path of ranges, and one kernel name or operation
 -- key: path, kind, kernel
 -- notes: timelines warm

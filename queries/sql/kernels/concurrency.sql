@@ -1,4 +1,4 @@
--- concurrency v1: How much CUDA streams overlap, by stage.
+-- concurrency v1: How much CUDA streams overlap, by stage. Warm-up counts too: passes are not told apart yet.
 -- grain: one stream of one process on one GPU in one stage
 -- key: stage, device, source_id, pid, context, stream
 -- notes: graph timelines launch warm

@@ -1,5 +1,5 @@
 -- launches v3: Launch path of kernels: time in the launching call, queue time and execution time, as nsys' cuda_kern_exec_sum; with
---     launches per decode step, and kernels shorter than their launch.
+--     launches per decode step, and kernels shorter than their launch. Warm-up counts too: passes are not told apart yet.
 -- grain: one kernel name, launching function, process, thread and GPU
 -- key: kernel, api, source_id, pid, tid, device
 -- notes: graph timelines launch warm

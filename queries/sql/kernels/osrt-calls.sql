@@ -1,5 +1,5 @@
 -- osrt-calls v2: Calls of operating system libraries by function, as nsys' osrt_sum; from a timeline stored with `prof ingest --with-osrt`,
---     else from sums of nsys stats.
+--     else from sums of nsys stats. Warm-up counts too: most threads that call the operating system run no pass.
 -- grain: one function
 -- key: call
 -- notes: timelines warm

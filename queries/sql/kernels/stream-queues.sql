@@ -1,5 +1,5 @@
 -- stream-queues v1: How far launches run ahead of the GPU by stream: work launched and not yet begun, and time in which the queue was empty
---     or full.
+--     or full. Warm-up counts too: a queue is one, from the first launch to the last work.
 -- grain: one stream of one process on one GPU
 -- key: source_id, pid, device, context, stream
 -- notes: graph timelines launch warm

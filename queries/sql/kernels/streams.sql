@@ -1,4 +1,4 @@
--- streams v2: Device work by CUDA stream.
+-- streams v2: Device work by CUDA stream. Warm-up counts too: it lists what the capture has.
 -- grain: one stream of one process on one GPU
 -- key: source_id, pid, device, context, stream
 -- notes: graph timelines warm launch

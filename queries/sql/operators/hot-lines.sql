@@ -1,5 +1,5 @@
 -- hot-lines v2: Lines of code by the GPU time they launched and the GPU idle time they caused, the user's own code first; the rows add up
---     to all device work and all idle time of the capture.
+--     to all device work and all idle time of the capture. Warm-up counts too: passes are not told apart yet.
 -- grain: one function of the user's own code, or for work outside it one of a library; those that were only sampled have no row
 -- key: line, function, path
 -- notes: stack sampled warm

@@ -1,5 +1,5 @@
 -- line-kernels v1: Kernels, copies and fills by the line of code that launched them; the rows of all lines and kernels add up to all device
---     work of the capture.
+--     work of the capture. Warm-up counts too: passes are not told apart yet.
 -- grain: one function, and one kernel name or operation launched in it or by its backward pass
 -- key: line, function, path, kind, kernel, is_backward
 -- notes: stack warm

@@ -1,5 +1,6 @@
 -- top-operators v2: Operators by the time of the device work they launched, as PyTorch's key_averages, with the work outside operators.
---     Graph replays count with the operators that captured them where the capture records which.
+--     Graph replays count with the operators that captured them where the capture records which. Warm-up counts too, as in key_averages;
+--     --stage picks a stage.
 -- grain: one operator, or by name+shape one operator and its inputs; and each kind of work outside operators
 -- key: operator, shapes, types
 -- notes: operators operator-sums outside launch

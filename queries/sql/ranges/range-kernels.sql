@@ -1,5 +1,6 @@
 -- range-kernels v2: Kernels by the ranges that launched them, in every enclosing range, as nsys' nvtx_kern_sum: rows of nested ranges
---     contain the same kernels and do not add up; rows of (none) and of outermost ranges do.
+--     contain the same kernels and do not add up; rows of (none) and of outermost ranges do. Warm-up counts too: it lists what the
+--     capture has.
 -- grain: one range name, domain and kernel name
 -- key: range, domain, kernel
 -- notes: graph timelines launch warm

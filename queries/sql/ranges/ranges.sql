@@ -1,5 +1,5 @@
 -- ranges v2: Ranges (NVTX, record_function) by name with CPU time and the device work launched inside them, nested ranges included; as
---     nsys' nvtx_pushpop_sum and nvtx_gpu_proj_sum together.
+--     nsys' nvtx_pushpop_sum and nvtx_gpu_proj_sum together. Warm-up counts too: it lists what the capture has.
 -- grain: one range name, domain and style
 -- key: range, domain, style
 -- notes: timelines launch range warm

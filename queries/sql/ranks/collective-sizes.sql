@@ -1,5 +1,5 @@
 -- collective-sizes v1: Bus bandwidth of collectives by message size, communicator and algorithm, with the wait for late ranks taken out
---     where ranks are matched.
+--     where ranks are matched. Warm-up counts too: passes are not told apart yet.
 -- grain: one operation, communicator, message size and algorithm, over its ranks
 -- key: operation, group, total_bytes, algorithm
 -- notes: graph timelines collective skew launch warm

@@ -1,6 +1,6 @@
 -- rank-skew v1: Arrival skew of the ranks at each collective: which rank is last, and how long the others wait. Collectives of a kind are
 --     matched in order within a communicator; where ranks have different numbers of them, at the alignment that makes most of them run at
---     the same time.
+--     the same time. Warm-up counts too: passes are not told apart yet.
 -- grain: one matched collective
 -- key: match_id
 -- notes: timelines skew warm launch

@@ -59,7 +59,7 @@ async function mountSummary(root, run, nav, signal) {
   const kernels = asked(queryTable(run, "top-kernels", signal)), operators = asked(queryTable(run, "top-operators", signal, true)), roofs = asked(operatorRoofs(run, nav, signal));
   await part("findings", Promise.all([found, shown]).then(([{ documents }, s]) => section("advice", "What to do first", findingList(documents[0], s.advice))));
   await part("kernels", kernels.then((drawn) => section("kernels", "Kernels that take the most time", drawn)));
-  await part("operators", operators.then((drawn) => drawn && section("operators", "Operators that take the most time", drawn)));
+  await part("operators", operators.then((drawn) => drawn && section("operators", "Operators that take the most time in the whole run", drawn)));
   await part("operators", roofs.then((drawn) => drawn && section("operator-roofline", "Operators against the roofline", drawn)));
   const { doubts } = await shown;
   if (doubts.length) root.append(section("doubts", "Caveats", el("ul", { class: "doubts" }, doubts.map((d) => el("li", {}, d)))));
