@@ -43,6 +43,19 @@ func TestLeftOut(t *testing.T) {
 				stages = append(stages, s[0])
 			}
 		}
+		for _, stage := range stages { // what syncs has no record of is whole functions of api-calls
+			for _, row := range p.ask(`SELECT a.api, c.item_count, c.time_ns::BIGINT, a.calls, a.total_ns, EXISTS (SELECT 1 FROM sync y WHERE y.run_id = $1::UUID)
+				FROM {api-calls}($1::UUID, top := 0, stage := $2::VARCHAR) a FULL JOIN _caveat_sync_calls($1::UUID, stage := $2::VARCHAR) c ON c.subject = a.api
+				WHERE (contains(a.api, 'Synchronize') OR a.api IS NULL) AND NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = $1::UUID AND s.kind = 'nsys-stats')`, id, stage).Rows {
+				if hasRecords := row[5].(bool); row[1] == nil && hasRecords {
+					seen["recorded calls"]++
+				} else if row[1] != row[3] || row[2] != row[4] {
+					t.Errorf("%s of %s, stage %v: %v calls in %v ns, by api-calls %v in %v ns", row[0], run[1], stage, row[1], row[2], row[3], row[4])
+				} else {
+					seen["unrecorded calls"]++
+				}
+			}
+		}
 		for _, r := range rankings {
 			q, err := queries.Find(r.query)
 			if err != nil {
@@ -103,7 +116,7 @@ func TestLeftOut(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"warm-up", "initialisation", "outside"}
+	want := []string{"warm-up", "initialisation", "outside", "recorded calls", "unrecorded calls"}
 	for _, r := range rankings {
 		if r.query != "library-calls" { // no capture has any in measured passes and elsewhere
 			want = append(want, r.query)

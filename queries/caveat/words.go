@@ -400,6 +400,13 @@ var words = map[string]kind{
 		}
 		return text + "; --warmup counts all"
 	}),
+	"sync-without-record": sentence(func(c struct {
+		Call  string  `col:"subject"`
+		Count int64   `col:"item_count"`
+		Time  float64 `col:"time_ns"`
+	}) string {
+		return fmt.Sprintf("the capture has no record of the waits of %s: its %s on the CPU, passes and warm-up together; see prof query api-calls", c.Call, say.Count(c.Count, "call takes", "calls take")+" "+say.Duration(c.Time))
+	}),
 	"mixed-gaps": sentence(func(c struct {
 		Gaps int64   `col:"item_count"`
 		Time float64 `col:"time_ns"`
