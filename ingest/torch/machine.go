@@ -79,7 +79,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 					continue
 				}
 				described[n] = true
-				err := add(l.target.RunID, l.sourceID(), n, name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
+				err := add(l.target.RunID, l.sourceID(), n, name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), number(d.ClockHz), number(d.MemoryBytes), number(d.MemoryBytesPerS), nil, warps,
 					number(d.SharedMemoryPerSMBytes))
 				if err != nil {
 					return err

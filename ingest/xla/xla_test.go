@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,6 +141,29 @@ func TestJAX(t *testing.T) {
 	k.Table("device").Expect(t, "device_id name sm_count", "0|AMD device|256")
 	if got := info.StartedAt.UTC().Format(time.DateTime); !strings.HasPrefix(got, "2026-05-20 08:45") {
 		t.Errorf("it began at %s", got)
+	}
+}
+
+// TestJAXOnNVIDIA holds a profile of an H200 to what jaxlib's own reader says of it, and what launched its work to the HLO operation that it says of each kernel.
+func TestJAXOnNVIDIA(t *testing.T) {
+	k, info, err := stored(t, "../../testdata/foreign/jax-h200.xplane.pb.gz")
+	if err != nil || len(info.Warnings) > 0 {
+		t.Fatal(err, info)
+	}
+	kernels, copies := k.Table("kernel"), k.Table("memop")
+	if got := fmt.Sprint(len(kernels), len(copies), kernels.Sum("duration_ns")+copies.Sum("duration_ns")); got != "176 8 565317" {
+		t.Errorf("kernels, copies and their time are %s, jaxlib reads 176, 8 and 565317", got)
+	}
+	k.Table("device").Expect(t, "device_id name compute_capability sm_count clock_hz memory_bytes memory_bytes_per_s", "0|NVIDIA H200|9.0|132|1980000000|150109880320|4814304000000")
+	launched := map[string]int32{} // pieces of work by operation: replays of a graph are of the operation that replays it
+	for _, o := range k.Table("op") {
+		if n, ok := o.Get("self_work_count").(int32); ok && n > 0 {
+			launched[o.Get("op_name_id.name").(string)] += n
+		}
+	}
+	want := map[string]int32{"gemm_fusion_dot.1": 4, "gemm_fusion_dot.2": 4, "loop_multiply_fusion": 4, "loop_reduce_fusion": 4, "copy.8": 4, "copy.9": 4, "command_buffer_5": 160}
+	if !maps.Equal(launched, want) {
+		t.Errorf("operations launch %v, want %v", launched, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package xla
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -247,22 +248,39 @@ func (p *plane) device() *trace.DeviceProperties {
 	if !ok || len(p.lines) == 0 {
 		return nil
 	}
-	d := &trace.DeviceProperties{ID: &n}
+	d, name := &trace.DeviceProperties{ID: &n}, ""
 	for _, own := range p.own {
 		s, err := p.stat(own)
 		if err != nil {
 			continue // Load meets it again
 		}
-		switch v := s.n; s.name {
+		v := s.n
+		switch s.name {
+		case "gpu_device_name":
+			name = s.text
 		case "device_vendor":
 			if s.text == "AMD" || s.text == "Intel" {
 				d.Name = s.text + " device"
 			}
+		case "compute_cap_major":
+			d.Major = &v
+		case "compute_cap_minor":
+			d.Minor = &v
+		}
+		if v <= 0 || v > maxTime/1000 {
+			continue // it says nothing
+		}
+		switch s.name {
+		case "clock_rate":
+			d.ClockHz = new(v * 1000) // from kHz
 		case "core_count":
 			d.SMs = &v
+		case "memory_bandwidth":
+			d.MemoryBytesPerS = &v
 		case "memory_size":
 			d.MemoryBytes = &v
 		}
 	}
+	d.Name = cmp.Or(name, d.Name)
 	return d
 }

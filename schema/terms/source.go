@@ -35,7 +35,7 @@ var Sources = []Source{
 	{"nsys", "Nsight Systems", Work | Calls | Ranges | GPUs, 3},
 	{"rocprof", "rocprof", Work | GPUs, 0},
 	{"torch", "the PyTorch profiler", Work | GPUs, 1},
-	{"xla", "XLA's profiler", Work | GPUs, 0},
+	{"xla", "XLA's profiler", Work | GPUs, 4},
 	{NsysStats, "nsys stats (sums)", Sums, 0},
 	{"ncu", "Nsight Compute", Counters | GPUs, 0},
 	{"capture", "prof capture", 0, 0},

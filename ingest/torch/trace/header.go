@@ -60,6 +60,9 @@ type DeviceProperties struct {
 	OldMaxThreadsPerSM     *int64 `json:"maxThreadsPerMultiProcessor"`
 	WarpSize               *int64 `json:"warpSize"`
 	SharedMemoryPerSMBytes *int64 `json:"sharedMemPerMultiprocessor"`
+
+	// What Kineto does not write, and XLA does.
+	ClockHz, MemoryBytesPerS *int64 `json:"-"`
 }
 
 // Distributed is the place of the process in a job of several.
