@@ -42,6 +42,7 @@ func exportForms() (list []exportForm) {
 	}
 	list = append(list,
 		exportForm{name: perfettoForm, doc: perfettoDoc, options: []string{"stage", "device", "source", "pass", "window"}, write: (*program).exportPerfetto},
+		exportForm{name: chromeForm, doc: chromeDoc, options: []string{"stage", "device", "source", "pass", "window"}, write: (*program).exportChrome},
 		exportForm{name: parquet, doc: parquetDoc, write: (*program).exportParquet})
 	for _, f := range metrics.Forms() {
 		list = append(list, exportForm{name: f.Name, doc: f.Doc, write: func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
@@ -79,6 +80,7 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
   prof export baseline --to folded | flamegraph.pl --countname=ns > baseline.svg
   prof export baseline --to perfetto --out baseline.pftrace.gz
   prof export baseline --to perfetto --stage decode --pass 3 --out pass.pftrace.gz
+  prof export baseline --to chrome --out hta/baseline.json.gz
   prof export baseline --to parquet --out runs    # a folder, which may hold several runs
   prof import runs                                # in another warehouse
   prof export baseline --to openmetrics --out baseline.txt
@@ -92,8 +94,8 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
 			&cli.Int64Flag{Name: "device", DefaultText: "all", Usage: "only this GPU"},
 			&cli.StringFlag{Name: "source", Usage: terms.TimelineDoc()},
 			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
-			&cli.Int64Flag{Name: "pass", DefaultText: "all", Usage: "with --to perfetto and --stage: only this pass of the stage"},
-			&cli.StringFlag{Name: "window", Usage: "with --to perfetto: only what runs between these times, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
+			&cli.Int64Flag{Name: "pass", DefaultText: "all", Usage: "with --to perfetto or chrome and --stage: only this pass of the stage"},
+			&cli.StringFlag{Name: "window", Usage: "with --to perfetto or chrome: only what runs between these times, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
 		},
 		Action: p.export,
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -23,20 +24,44 @@ import (
 const (
 	perfettoForm = "perfetto"
 	perfettoDoc  = "TrackEvents, gzip: ui.perfetto.dev, trace_processor; each kernel, copy, call, range and sample"
+	chromeForm   = "chrome"
+	chromeDoc    = "JSON as the PyTorch profiler exports it: HTA, TraceLens, chrome://tracing; gzip with --out NAME.gz"
 )
 
-// exportPerfetto writes the timeline of a run as a trace.
+// exportPerfetto writes the timeline of a run as a trace of Perfetto's.
 func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	if c.String("out") == "" && isTerminal(p.out) {
+		return usagef("%s is binary: give --out FILE, or a pipe", perfettoForm)
+	}
+	return p.exportTrace(c, w, run, true, perfetto.Write)
+}
+
+// exportChrome writes it as Chrome's JSON.
+func (p *program) exportChrome(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	isPacked := strings.HasSuffix(c.String("out"), ".gz")
+	return p.exportTrace(c, w, run, false, func(out io.Writer, each perfetto.Each, o perfetto.Options) (perfetto.Sum, error) {
+		if !isPacked {
+			return perfetto.WriteChrome(out, each, o)
+		}
+		z := gzip.NewWriter(out)
+		sum, err := perfetto.WriteChrome(z, each, o)
+		if e := z.Close(); err == nil {
+			err = e
+		}
+		return sum, err
+	})
+}
+
+// exportTrace writes the timeline of a run.
+func (p *program) exportTrace(c *cli.Context, w *schema.Warehouse, run schema.Run, withFindings bool, form func(io.Writer, perfetto.Each, perfetto.Options) (perfetto.Sum, error)) error {
 	out := c.String("out")
 	switch {
-	case out == "" && isTerminal(p.out):
-		return usagef("%s is binary: give --out FILE, or a pipe", perfettoForm)
 	case c.IsSet("pass") && c.String("stage") == "":
 		return usagef("passes are numbered within a stage: --pass needs --stage")
 	case c.IsSet("pass") && c.Int64("pass") < 1:
 		return usagef("--pass %d: passes are numbered from 1", c.Int64("pass"))
 	}
-	o, err := p.perfettoOptions(c, w, run)
+	o, err := p.perfettoOptions(c, w, run, withFindings)
 	if err != nil {
 		return err
 	}
@@ -46,7 +71,7 @@ func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema
 	var sum perfetto.Sum
 	var notFile error // wrong with the run or what is asked of it: the file has no part in it
 	write := func(to io.Writer) (err error) {
-		sum, err = perfetto.Write(to, each, o)
+		sum, err = form(to, each, o)
 		var of *perfetto.ReadError
 		switch {
 		case errors.As(err, &of):
@@ -91,7 +116,7 @@ func (p *program) warmNote(passes map[string]int64) error {
 }
 
 // perfettoOptions asks what a trace has of answers.
-func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schema.Run) (o perfetto.Options, err error) {
+func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schema.Run, withFindings bool) (o perfetto.Options, err error) {
 	o = perfetto.Options{Run: run.ID, Stage: c.String("stage"), Part: perfetto.PartRows}
 	if o.From, o.Until, err = windowOf(c.String("window")); err != nil {
 		return o, err
@@ -118,15 +143,17 @@ func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schem
 		return o, err
 	}
 	o.Clocks, o.Devices = frames[0], frames[1]
-	r, _, err := askFindings(c.Context, a, run, args, false)
-	if err != nil {
-		return o, err
-	}
-	if err := unknownStage(r.Frame("findings"), c.String("stage")); err != nil {
-		return o, err
-	}
-	if o.Findings, err = r.Findings(); err != nil {
-		return o, err
+	if withFindings {
+		r, _, err := askFindings(c.Context, a, run, args, false)
+		if err != nil {
+			return o, err
+		}
+		if err := unknownStage(r.Frame("findings"), c.String("stage")); err != nil {
+			return o, err
+		}
+		if o.Findings, err = r.Findings(); err != nil {
+			return o, err
+		}
 	}
 	notes, err := a.Notes(c.Context, args, "graph", "timelines", "launch", "range")
 	p.notes(notes)

@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 
 func testMain(m *testing.M) int {
 	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "PROF_") || name == "COLUMNS" {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "PROF_") && !strings.HasPrefix(name, "PROF_TEST_") || name == "COLUMNS" {
 			os.Unsetenv(name)
 		}
 	}

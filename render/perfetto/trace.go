@@ -81,7 +81,8 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // Write writes the trace of a run; nothing for one without slices.
 func Write(out io.Writer, each Each, o Options) (sum Sum, err error) {
 	w := newWriter(out)
-	t := &trace{Options: o, w: w, pids: map[int64]bool{}, named: map[name]named{}, shapes: map[int64]*shape{}, paths: map[int64]path{}, warm: map[int64]string{}, found: map[int]bool{}}
+	t := newTrace(o)
+	t.w, t.found = w, map[int]bool{}
 	defer func() {
 		if e := w.close(err == nil && sum.Slices > 0); e != nil { // nothing else matters then
 			err = e
@@ -100,16 +101,30 @@ func Write(out io.Writer, each Each, o Options) (sum Sum, err error) {
 	if err := t.read(); err != nil {
 		return Sum{}, err
 	}
+	if t.clock != nil {
+		boot := appendUint(appendUint(nil, clockID, clockBoottime), clockTimestamp, uint64(t.clock.at))
+		real := appendUint(appendUint(nil, clockID, clockRealtime), clockTimestamp, uint64(t.clock.utc))
+		w.write(appendMessage(nil, packetClockSnapshot, appendMessage(appendMessage(nil, snapshotClocks, boot), snapshotClocks, real)))
+	}
 	for _, s := range t.sources {
 		if err := t.source(s); err != nil {
 			return Sum{}, err
 		}
 	}
+	return t.summed(), nil
+}
+
+func newTrace(o Options) *trace {
+	return &trace{Options: o, pids: map[int64]bool{}, named: map[name]named{}, shapes: map[int64]*shape{}, paths: map[int64]path{}, warm: map[int64]string{}}
+}
+
+// summed returns what was written.
+func (t *trace) summed() Sum {
 	t.sum.Warm = map[string]int64{}
 	for _, stage := range t.warm {
 		t.sum.Warm[stage]++
 	}
-	return t.sum, nil
+	return t.sum
 }
 
 // errStopped ends reading for a file that cannot be written.
@@ -122,6 +137,7 @@ type trace struct {
 	w       *writer
 	sum     Sum
 	sources []*source
+	clock   *clock // nil when no start is known as a time of the day
 	devices []deviceRow
 	streams []streamRow
 	pids    map[int64]bool // those taken
@@ -132,6 +148,9 @@ type trace struct {
 	warm    map[int64]string // stages of warm-up and cold passes, by the range: a pass is on the CPU and on GPUs
 	found   map[int]bool     // findings that are written, by their row
 }
+
+// clock is a time of the trace, and what it is in UTC.
+type clock struct{ at, utc int64 }
 
 type name struct{ kind, id int64 }
 
@@ -296,9 +315,7 @@ func (t *trace) readSources() error {
 		s.shift -= least // a trace has no times below 0
 	}
 	if known != nil {
-		boot := appendUint(appendUint(nil, clockID, clockBoottime), clockTimestamp, uint64(start+known.shift))
-		real := appendUint(appendUint(nil, clockID, clockRealtime), clockTimestamp, uint64(captured))
-		t.w.write(appendMessage(nil, packetClockSnapshot, appendMessage(appendMessage(nil, snapshotClocks, boot), snapshotClocks, real)))
+		t.clock = &clock{start + known.shift, captured}
 	}
 	if least < 0 {
 		t.From, t.Until = moved(t.From, -least), moved(t.Until, -least)
@@ -365,6 +382,13 @@ func (t *trace) gpu(s *source, device int64) *process {
 	if p := s.gpus[device]; p != nil {
 		return p
 	}
+	p := t.newProcess(-1, t.gpuTitle(s, device))
+	s.gpus[device] = p
+	return p
+}
+
+// gpuTitle names a GPU of a source.
+func (t *trace) gpuTitle(s *source, device int64) string {
 	title := fmt.Sprintf("GPU %d", device)
 	if device < 0 {
 		title = "GPU unknown"
@@ -379,9 +403,7 @@ func (t *trace) gpu(s *source, device int64) *process {
 	} else if ranks := t.ranksOn(s, device); len(ranks) == 1 {
 		title += fmt.Sprintf(", rank %d", ranks[0])
 	}
-	p := t.newProcess(-1, title)
-	s.gpus[device] = p
-	return p
+	return title
 }
 
 // ranksOn returns the ranks of the processes with work on a GPU.
@@ -399,6 +421,13 @@ func (t *trace) cpu(s *source, pid int64) *process {
 	if p := s.cpus[pid]; p != nil {
 		return p
 	}
+	p := t.newProcess(pid, t.cpuTitle(s, pid))
+	s.cpus[pid] = p
+	return p
+}
+
+// cpuTitle names a process of a source.
+func (t *trace) cpuTitle(s *source, pid int64) string {
 	title := baseName(s.processes[pid])
 	if title == "" {
 		title = fmt.Sprintf("process %d", pid)
@@ -408,9 +437,7 @@ func (t *trace) cpu(s *source, pid int64) *process {
 	} else if s.label != "" {
 		title += ", " + s.label
 	}
-	p := t.newProcess(pid, title)
-	s.cpus[pid] = p
-	return p
+	return title
 }
 
 // baseName is the file of an executable that is named with its folder; names of threads of the kernel have slashes too.
@@ -425,12 +452,18 @@ func baseName(name string) string {
 const madePIDs = 10_000_000
 
 func (t *trace) newProcess(pid int64, title string) *process {
+	pid = t.newPID(pid)
+	return &process{number: pid, uuid: t.w.process(pid, title)}
+}
+
+// newPID returns a number that no other process of the trace has: its own where that is free.
+func (t *trace) newPID(pid int64) int64 {
 	if pid <= 0 || pid > math.MaxInt32 || t.pids[pid] {
 		t.made++
 		pid = madePIDs + t.made
 	}
 	t.pids[pid] = true
-	return &process{number: pid, uuid: t.w.process(pid, title)}
+	return pid
 }
 
 // child returns a track of a process, and what makes more of them, which a reader shows as one.
@@ -522,20 +555,36 @@ type launch struct {
 	isOpen           bool
 	start, end, name int64
 	result           *int64
+	correlation      *int64 // of what it launched
 	flows            []int64
 }
 
 // add adds a row to the call that it is of.
 func (t *trace) add(s *source, h *thread, c *frame.Cells, start, end int64) {
-	if !h.call.isOpen || h.call.start != start || h.call.end != end || h.call.name != c.Whole(6) {
+	if !h.call.is(c, start, end) {
 		t.flush(s, h)
-		h.call = launch{isOpen: true, start: start, end: end, name: c.Whole(6), flows: h.call.flows[:0]}
+	}
+	h.call.add(c, start, end)
+}
+
+// is reports whether a row is of the call, which is open.
+func (l *launch) is(c *frame.Cells, start, end int64) bool {
+	return l.isOpen && l.start == start && l.end == end && l.name == c.Whole(6)
+}
+
+// add adds a row to the call, or begins one.
+func (l *launch) add(c *frame.Cells, start, end int64) {
+	if !l.isOpen {
+		*l = launch{isOpen: true, start: start, end: end, name: c.Whole(6), flows: l.flows[:0]}
 	}
 	if c.Known(8) {
-		h.call.result = new(c.Whole(8))
+		l.result = new(c.Whole(8))
 	}
 	if c.Known(9) {
-		h.call.flows = append(h.call.flows, c.Whole(9))
+		l.flows = append(l.flows, c.Whole(9))
+	}
+	if c.Known(11) {
+		l.correlation = new(c.Whole(11))
 	}
 }
 

@@ -24,6 +24,7 @@
 --   result_id: what a CUDA call returned, 0 is success; NULL when not recorded
 --   flow_id: number that ties the call to work that it launched; NULL for none that the trace shows
 --   name: name of a range, a mark or the profiler; NULL when name_id has it
+--   correlation_id: ties the call to the work of flow_id within its process
 
 WITH place AS ( -- the path of each set of ranges
     SELECT DISTINCT c.range_context_id, c.path_id
@@ -48,7 +49,8 @@ WITH place AS ( -- the path of each set of ranges
         w.launch_start_ns,
         w.launch_duration_ns,
         w.launch_name_id,
-        CASE WHEN w.is_linked THEN w.flow_id END AS flow_id
+        CASE WHEN w.is_linked THEN w.flow_id END AS flow_id,
+        w.correlation_id
     FROM _trace_piece(
         run, of_source := of_source, device := device, stage := stage, pass := pass, from_time := from_time,
         until_time := until_time
@@ -181,7 +183,8 @@ SELECT
     q.path_id,
     q.result_id,
     q.flow_id,
-    q.name
+    q.name,
+    q.correlation_id
 FROM (
     SELECT
         s.is_thread,
@@ -194,7 +197,8 @@ FROM (
         s.path_id,
         s.result_id,
         NULL::BIGINT AS flow_id,
-        s.name
+        s.name,
+        NULL::BIGINT AS correlation_id
     FROM shown s
     UNION ALL
     SELECT
@@ -208,7 +212,8 @@ FROM (
         NULL,
         NULL,
         w.flow_id,
-        NULL
+        NULL,
+        w.correlation_id
     FROM piece w
     WHERE w.flow_id IS NOT NULL
 ) q
