@@ -171,7 +171,7 @@ var words = map[string]kind{
 		Time    float64 `col:"time_ns"`
 		All     float64 `col:"of_time_ns"`
 	}) string {
-		return fmt.Sprintf("%s before the last one on the stream ended, as with programmatic dependent launch: %s (%s of kernel time) may only be waiting, and counts as theirs", count(c.Kernels, "kernel began", "kernels began"), say.Duration(c.Time), share(c.Time, c.All))
+		return fmt.Sprintf("%s before the last one on the stream ended, as with programmatic dependent launch or parallel branches of a CUDA graph: %s (%s of kernel time) may only be waiting, and counts as theirs", count(c.Kernels, "kernel began", "kernels began"), say.Duration(c.Time), share(c.Time, c.All))
 	}),
 	"graphs-traced-whole": sentence(func(c struct {
 		Replays int64   `col:"item_count"`
