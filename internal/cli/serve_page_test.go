@@ -373,6 +373,12 @@ func servedPicker(s *served) {
 }
 
 func servedCompare(s *served) {
+	for address, want := range map[string]string{"/compare?a=eager&b=sdpa-1": "There is no parameter a, b here. The sides are base and new", "/compare?base=eager": "new is not given", "/compare?base=eager&new=sdpa-1&sid=2": "There is no parameter sid here"} {
+		s.visit(address, `document.querySelector(".problem")`)
+		if got := s.texts(".problem")[0]; !strings.Contains(got, want) {
+			s.t.Errorf("%s says %q, not %q", address, got, want)
+		}
+	}
 	type comparison struct {
 		Comparisons []struct {
 			Verdict, Words string

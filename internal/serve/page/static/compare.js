@@ -40,6 +40,13 @@ export function mount(root, route, nav) {
     nav.go("/compare?" + params);
   }
 
+  const unknown = [...new Set(query.keys())].filter((n) => !names.includes(n) && !["pass", "from", "to"].includes(n)); // the last are of the timelines
+  if (unknown.length) {
+    result.append(el("p", { class: "problem", role: "alert" }, `There is no parameter ${unknown.join(", ")} here. The sides are base and new, as in /compare?base=RUN&new=RUN; others are ${names.slice(2).join(", ")}.`));
+  } else if (asked.base || asked.new) {
+    if (!asked.base || !asked.new) result.append(el("p", { class: "problem", role: "alert" }, `Compared with which run? ${asked.base ? "new" : "base"} is not given, as in /compare?base=RUN&new=RUN.`));
+  }
+
   let unmountTimeline = null, seen = null;
   if (asked.base && asked.new) {
     const [base, now] = [asked.base, asked.new].map((side) => side.split(",").map((run) => run.trim()));
