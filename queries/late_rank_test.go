@@ -153,6 +153,14 @@ func TestWaitIsNoTransfer(t *testing.T) {
 	if got := rows(t, w, "SELECT stage FROM findings('nccl2', min_share := 0) WHERE finding = 'collective-wait' AND pass_saving_ns > 0.7 * pass_span_ns"); len(got) > 0 {
 		t.Errorf("all time in collectives counts as waiting: %q", got)
 	}
+	const late = "SELECT f.saving_ns - sum((l.value->>'wait_ns')::BIGINT) FROM finding f JOIN run r USING (run_id), json_each(f.evidence->'late') l WHERE r.name = 'nccl2' AND f.finding_id = 'collective-wait' GROUP BY f.finding_id, f.stage, f.device_id, f.saving_ns"
+	if got := rows(t, w, late); len(got) != 4 || slices.ContainsFunc(got, func(r string) bool { return r != "[0]" }) {
+		t.Errorf("waits for each later GPU are off all waiting by %q", got)
+	}
+	const cause = "SELECT f.evidence->'late'->0->>'device', f.evidence->'late'->0->>'cause', f.evidence->'late'->0->>'call' FROM finding f JOIN run r USING (run_id) WHERE r.name = 'nccl2' AND f.finding_id = 'collective-wait' AND f.stage = 'prefill' AND f.device_id = 0"
+	if got := rows(t, w, cause); !slices.Equal(got, []string{"[1 call cuLibraryLoadData]"}) {
+		t.Errorf("the late GPU is %q", got)
+	}
 }
 
 // TestNoneLate holds that free launches save nothing of a median pass in which none comes late.

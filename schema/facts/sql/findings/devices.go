@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"prof/schema/say"
+	"prof/schema/terms"
 )
 
 // devices are about GPUs that wait for each other, or are slow.
@@ -90,12 +91,56 @@ func (s sharedStreams) text(all int64, what string) string {
 // collectiveTimes are of the collectives that no other kernel of the pass ran beside.
 type collectiveTimes struct {
 	passTimes
-	CollectiveCount int64    `json:"collective_count"`
-	CollectivesNs   float64  `json:"collectives_ns"`
-	ExposedNs       float64  `json:"exposed_ns"`
-	WaitNs          *float64 `json:"wait_ns"` // of that, before the last GPU came; null where that is not known
-	RankCount       int64    `json:"rank_count"`
+	CollectiveCount int64     `json:"collective_count"`
+	CollectivesNs   float64   `json:"collectives_ns"`
+	ExposedNs       float64   `json:"exposed_ns"`
+	WaitNs          *float64  `json:"wait_ns"` // of that, before the last GPU came; null where that is not known
+	RankCount       int64     `json:"rank_count"`
+	Late            []lateGPU `json:"late"` // the GPUs waited for, the longest first; null of what is no waiting
 	sharedStreams
+}
+
+// lateGPU is a GPU that others wait for, and what it does in the longest wait for it.
+type lateGPU struct {
+	Device    int64    `json:"device"`
+	WaitNs    float64  `json:"wait_ns"`
+	LongestNs float64  `json:"longest_ns"`
+	Cause     *string  `json:"cause"` // of most of that; null where it is idle for less than half
+	CauseNs   *float64 `json:"cause_ns"`
+	Call      *string  `json:"call"` // the longest, where that is the cause; else null
+	CallNs    *float64 `json:"call_ns"`
+}
+
+// mostLate is how many GPUs are named that others wait for.
+const mostLate = 3
+
+// lateText says for which GPUs a GPU waits, where there are several.
+func (n collectiveTimes) lateText() string {
+	if len(n.Late) < 2 {
+		return ""
+	}
+	var names []string
+	for _, l := range n.Late[:min(mostLate, len(n.Late))] {
+		names = append(names, fmt.Sprintf("%s for GPU %d", say.Time(l.WaitNs), l.Device))
+	}
+	if more := len(n.Late) - len(names); more > 0 {
+		names = append(names, "the rest for "+say.Count(int64(more), "other", "others"))
+	}
+	return " (" + say.List(names) + ")"
+}
+
+// longestText says what the GPU that is waited for most does in the longest wait for it.
+func (n collectiveTimes) longestText() string {
+	if len(n.Late) == 0 || n.Late[0].Cause == nil || n.Late[0].CauseNs == nil {
+		return ""
+	}
+	l := n.Late[0]
+	cause, _ := terms.CauseNamed(*l.Cause)
+	text := fmt.Sprintf("; in the longest wait (%s) GPU %d has %s %s", say.Time(l.LongestNs), l.Device, say.Time(*l.CauseNs), cause.Noun)
+	if l.Call != nil && l.CallNs != nil {
+		text += fmt.Sprintf(" (%s takes %s)", *l.Call, say.Time(*l.CallNs))
+	}
+	return text
 }
 
 func (n collectiveTimes) taken() string {
@@ -106,7 +151,7 @@ func (n collectiveTimes) taken() string {
 type CollectiveWait struct{ collectiveTimes }
 
 func (n CollectiveWait) Words(x Found) string {
-	return n.taken() + fmt.Sprintf("; waiting for later GPUs takes %s of that%s", x.saved(), n.spread(x))
+	return n.taken() + fmt.Sprintf("; waiting for later GPUs takes %s of that%s%s", x.saved(), n.lateText(), n.spread(x)) + n.longestText()
 }
 
 // ExposedCollectives are the rest.

@@ -80,6 +80,25 @@ WITH told AS (
     LEFT JOIN pass_context p ON p.run_id = x.run_id AND p.range_context_id = x.range_context_id AND NOT p.is_warmup
     WHERE x.run_id = $run AND (NOT t.is_staged OR p.range_id IS NOT NULL)
     GROUP BY t.kind, CASE WHEN t.is_staged THEN p.stage END, x.device_id
+), late AS (
+    SELECT
+        l.kind,
+        l.stage,
+        l.device_id,
+        list(
+            {
+                'device': l.late_device_id,
+                'wait_ns': l.wait_ns,
+                'longest_ns': l.longest_ns,
+                'cause': l.cause,
+                'cause_ns': l.cause_ns,
+                'call': l.call,
+                'call_ns': l.call_ns
+            }
+            ORDER BY l.wait_ns DESC, l.late_source_id, l.late_device_id
+        ) AS late
+    FROM _late_wait l
+    GROUP BY l.kind, l.stage, l.device_id
 )
 SELECT
     s.kind,
@@ -102,6 +121,7 @@ SELECT
         'shared_count': h.shared_count,
         'shared_ns': h.shared_ns,
         'streams': h.streams,
+        'late': CASE c.finding_id WHEN 'collective-wait' THEN w.late END,
         'rank_count': (
             SELECT count(*)
             FROM device_time d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
@@ -111,4 +131,5 @@ SELECT
 FROM finding_span s
 JOIN c ON s.kind = c.kind AND s.stage IS NOT DISTINCT FROM c.stage AND s.device_id = c.device_id
 LEFT JOIN shared h ON h.kind = c.kind AND h.stage IS NOT DISTINCT FROM c.stage AND h.device_id = c.device_id
+LEFT JOIN late w ON w.kind = c.kind AND w.stage IS NOT DISTINCT FROM c.stage AND w.device_id = c.device_id
 WHERE s.run_id = $run AND s.span_ns > 0 AND c.ns > 0

@@ -53,6 +53,13 @@ func TestUnknown(t *testing.T) {
 		{"graph-gaps", `{"busy_ratio":0.5,"launch_ns":1e6,"launch_delay_ns":0,"launch_latency_ns":0,"max_ns":1,"median_ns":1,"pass_count":1,"single_count":0,"single_ns":0,"replay_count":2,"graph_ratio":null}`,
 			"GPU busy 50.0 % of the time; idle 1.00 ms inside launching calls; 2 graph replays"},
 		{"call", `{"max_ns":1,"median_ns":1,"pass_count":1,"call_count":null,"calls_ns":null,"is_load":null}`, "GPU idle 5.00 ms during CUDA calls that neither launch nor wait"},
+		{"collective-wait", `{"collective_count":4,"collectives_ns":2e7,"exposed_ns":1e7,"wait_ns":5e6,"max_ns":1,"median_ns":1,"pass_count":1,"rank_count":8,"shared_count":null,"shared_ns":null,"streams":null,"late":[
+			{"device":3,"wait_ns":2e6,"longest_ns":1e6,"cause":"call","cause_ns":9e5,"call":"cudaMalloc","call_ns":8e5},{"device":1,"wait_ns":1e6,"longest_ns":1e6,"cause":null,"cause_ns":null,"call":null,"call_ns":null},
+			{"device":2,"wait_ns":9e5,"longest_ns":1e5,"cause":null,"cause_ns":null,"call":null,"call_ns":null},{"device":5,"wait_ns":1e5,"longest_ns":1e5,"cause":null,"cause_ns":null,"call":null,"call_ns":null}]}`,
+			"collectives take 20.00 ms in 4 calls, 10.00 ms of it not overlapped (50.0 %); waiting for later GPUs takes 5.00 ms of that (2.00 ms for GPU 3, 1.00 ms for GPU 1, 900.00 us for GPU 2 and the rest for 1 other); in the longest wait (1.00 ms) GPU 3 has 900.00 us idle in other CUDA calls (cudaMalloc takes 800.00 us)"},
+		{"collective-wait", `{"collective_count":4,"collectives_ns":2e7,"exposed_ns":1e7,"wait_ns":5e6,"max_ns":1,"median_ns":1,"pass_count":1,"rank_count":2,"shared_count":null,"shared_ns":null,"streams":null,"late":[
+			{"device":1,"wait_ns":5e6,"longest_ns":1e6,"cause":null,"cause_ns":null,"call":null,"call_ns":null}]}`,
+			"collectives take 20.00 ms in 4 calls, 10.00 ms of it not overlapped (50.0 %); waiting for later GPUs takes 5.00 ms of that"},
 		{"below-roof", `{"call_count":2,"calls_ns":2e6,"grid":"8","block":"128","roof_ratio":0.5,"occupancy_ratio":null,"bound":"unknown","limiter":null,"hidden_ns":0}`,
 			"2 executions take 2.00 ms in total; the grid with the most time (8, blocks of 128) reaches 50.0 % of its roof"},
 		{"low-occupancy", `{"call_count":2,"calls_ns":2e6,"grid":"8","block":"128","roof_ratio":null,"occupancy_ratio":0.25,"bound":"latency","limiter":"occupancy","hidden_ns":0}`,
