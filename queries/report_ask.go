@@ -190,17 +190,6 @@ func (r asked) fillSections(chosen []wanted) {
 		s.Hint = r.hint(q)
 		r.Sections = append(r.Sections, s)
 	}
-	if r.timelines() == 0 { // what the run has comes before what it lacks
-		slices.SortStableFunc(r.Sections, func(x, y judge.Section) int { return r.lacks(x) - r.lacks(y) })
-	}
-}
-
-// lacks is 1 for a section without rows; that of findings names kernels that Nsight Compute profiled.
-func (r asked) lacks(s judge.Section) int {
-	if len(s.Frame.Rows) > 0 && s.ID != "sources" && s.ID != "devices" || s.ID == "findings" && r.hasKind("ncu") {
-		return 0
-	}
-	return 1
 }
 
 // hint returns what the rows of a section count.
