@@ -61,8 +61,8 @@ func TestLostFigures(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, runs...)
 	for run, want := range map[string]string{
-		"lost-tp4":        "24 24 590250 590250 13553.6 24",
-		"lost-tp4-rank0":  "24 6 700250 700250 11424.5 6",
+		"lost-tp4":        "6 6 590250 2361000 13553.6 24",
+		"lost-tp4-rank0":  "6 6 700250 <nil> 11424.5 <nil>",
 		"lost-steps":      "10 10 800000 800000 10000.0 20",
 		"lost-steps-head": "10 8 800000 800000 10000.0 16",
 		"lost-burst":      "10 0 <nil> <nil> <nil> <nil>",

@@ -87,7 +87,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if len(summary.Replayed) > 0 {
 		next = profiledCommands(judge.ShellWord(run.Name))
 	}
-	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Replayed: summary.Replayed, Lead: words.LeadOf(summary), Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
+	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Replayed: summary.Replayed, Lead: words.LeadOf(summary), Stages: summary.Stages, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func TestPassedOver(t *testing.T) {
 	needsDsocr(t)
 	p := reading(t, dsocrTwice)
 	text := strings.Join(strings.Fields(p.ok("explain", dsocrTwice[0].Name, "--stage", "prefill")), " ")
-	if !strings.Contains(text, "1 prefill: precomputed_convolve_sgemm<__nv_bfloat16, 128, 6, 7, 3, 3, 5, 1, 0> takes 20.1 % of the GPU time: 7.04 ms per pass, in 1 call "+
+	if !strings.Contains(text, "1 prefill: precomputed_convolve_sgemm<__nv_bfloat16, 128, 6, 7, 3, 3, 5, 1, 0> takes 20.1 % of the stage's GPU time: 7.04 ms per pass, in 1 call "+
 		"multiplies BF16 in FP32, outside tensor cores; 24 blocks on 132 SMs; as traced, a pass would take as long without it: by the critical path, launches, which tracing delays, or other work end later try: get a kernel that uses tensor cores") {
 		t.Errorf("explain gives %s", text)
 	}

@@ -37,9 +37,10 @@ func coldPasses(c coldPass, alike []coldPass) string {
 			costs = append(costs, kind[1]+" "+say.Duration(alike[at].Time))
 		}
 	}
-	text := fmt.Sprintf("the first %s pass is cold and excluded: it takes %s, %.3g times a steady one", c.Stage, say.Duration(longest.Time), longest.Time/longest.Steady)
+	takes := fmt.Sprintf("takes %s, %.3g times the median pass of %s", say.Duration(longest.Time), longest.Time/longest.Steady, say.Duration(longest.Steady))
+	text := fmt.Sprintf("the first %s pass is cold and excluded: it %s", c.Stage, takes)
 	if c.Passes > 1 {
-		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest takes %s, %.3g times a steady one", c.Passes, c.Stage, say.Duration(longest.Time), longest.Time/longest.Steady)
+		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest %s", c.Passes, c.Stage, takes)
 	}
 	if len(costs) > 0 {
 		text += " (" + strings.Join(costs, ", ") + ")"

@@ -19,6 +19,11 @@ import (
 //go:embed sql/*.sql
 var files embed.FS
 
+// wholePass are the measured passes of all runs, each with all processes that do it together, as _whole-pass of queries/sql.
+//
+//go:embed whole-pass.sql
+var wholePass string
+
 // Relation is one relation over all runs.
 type Relation struct {
 	Name    string   // as in SQL
@@ -106,7 +111,7 @@ type Dialect struct {
 
 // Select is a relation's SELECT in the dialect.
 func (d *Dialect) Select(r Relation) (string, error) {
-	t, err := template.New(r.Name).Funcs(template.FuncMap{"mean": mean, "median": median, "middle": middle, "squares": d.squares, "std": d.std}).Parse(r.Body)
+	t, err := template.New(r.Name).Funcs(template.FuncMap{"mean": mean, "median": median, "middle": middle, "squares": d.squares, "std": d.std, "wholePass": func() string { return wholePass }}).Parse(r.Body)
 	if err != nil {
 		return "", err
 	}

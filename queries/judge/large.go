@@ -100,9 +100,9 @@ const planned = 10
 
 // takes words what the kernel takes.
 func (r largeKernelRow) takes() string {
-	share := percentText(r.ShareRatio) + " of the GPU time: "
+	share := percentText(r.ShareRatio) + " of the stage's GPU time: "
 	if r.Stage == "" {
-		return share + fmt.Sprintf("%s in %s", DurationText(float64(r.TotalNs)), say.Count(r.Calls, "call", "calls"))
+		return percentText(r.ShareRatio) + " of the GPU time: " + fmt.Sprintf("%s in %s", DurationText(float64(r.TotalNs)), say.Count(r.Calls, "call", "calls"))
 	}
 	if r.Calls < r.Passes {
 		return share + fmt.Sprintf("%s per pass, in %s in %s", DurationText(r.PassNs), say.Count(r.Calls, "call", "calls"), say.Count(r.Passes, "pass", "passes"))

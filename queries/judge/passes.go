@@ -16,14 +16,35 @@ type passTime struct {
 	steps       float64 // that make a token for each sequence of its batch; 0 in a pass that does something else, or where that is unknown
 	kernels     *int64  // nil when not known
 	isFirst     bool    // the first measured one of its process: what may be warm-up that no rule knows
+	ranks       int64   // processes that do it together
 }
 
 // idle is how long no GPU worked in it, in ns.
 func (p passTime) idle() float64 { return p.span - p.busy }
 
-// readPasses reads the measured passes that have device work.
-func (s *summariser) readPasses() (err error) {
-	s.passes, err = s.passesOf("passes")
+// readPasses reads the measured passes that have device work. What several processes do together, as those of the same number in a repeat of the workload,
+// is one pass, which lasts until the last of them is done. Windows of one session are one process, whose passes are numbered on.
+func (s *summariser) readPasses() error {
+	type pass struct{ repeat, number int64 }
+	s.passes = map[string][]passTime{}
+	of, err := s.passesOf("passes")
+	for stage, list := range of {
+		at := map[pass]int{}
+		var whole []passTime
+		for _, p := range list {
+			i, known := at[pass{p.repeat, p.number}]
+			if !known {
+				at[pass{p.repeat, p.number}], whole = len(whole), append(whole, p)
+				continue
+			}
+			ranks := whole[i].ranks + 1
+			if p.span > whole[i].span {
+				whole[i] = p
+			}
+			whole[i].ranks = ranks
+		}
+		s.passes[stage] = whole
+	}
 	return err
 }
 
@@ -38,7 +59,7 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 			continue
 		}
 		stage := r.Stage
-		p := passTime{span: *span, busy: *r.GPUBusyNs, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount}
+		p := passTime{span: *span, busy: *r.GPUBusyNs, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount, ranks: 1}
 		if r.TokenTimeNs != nil {
 			p.steps = float64(frame.Or(r.Steps, 0))
 		}
@@ -58,19 +79,6 @@ func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 		return nil, nil
 	}
 	return s.passes[stage], nil
-}
-
-// ranksOf is in how many processes passes run at once: those that do a pass of the same number in a repeat of the workload. Windows of one session are one
-// process, whose passes are numbered on.
-func ranksOf(list []passTime) int64 {
-	type pass struct{ repeat, number int64 }
-	of, most := map[pass]int64{}, int64(0)
-	for _, p := range list {
-		x := pass{p.repeat, p.number}
-		of[x]++
-		most = max(most, of[x])
-	}
-	return most
 }
 
 // holder returns the only pass that can hold some time of one pass: idle time, or any; nil where it is not told.

@@ -57,7 +57,9 @@ func (s *summariser) addStages() error {
 			stage.MinNs, stage.MaxNs = frame.Or(r.CPUMinNs, 0), frame.Or(r.CPUMaxNs, 0)
 			stage.MedianNs, _ = frame.Finite(r.CPUMedianNs)
 		}
-		stage.Ranks = ranksOf(s.passes[stage.Stage])
+		for _, p := range s.passes[stage.Stage] {
+			stage.Ranks = max(stage.Ranks, p.ranks)
+		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
 		}

@@ -33,8 +33,8 @@ type Summary struct {
 // StageSummary says of one stage how long it takes, how much of the hardware it uses and what bounds it.
 type StageSummary struct {
 	Stage      string // "" for all device work
-	Passes     int64  // measured, steady ones; 0 for all device work
-	Ranks      int64  // processes that passes run in at once, of which each counts; 0 where that is not known
+	Passes     int64  // measured, steady ones, those of several processes at once together; 0 for all device work
+	Ranks      int64  // processes that do a pass together; 0 where that is not known
 	Workless   int64  // measured ones beside these, without device work
 	MedianNs   float64
 	MinNs      float64

@@ -84,24 +84,20 @@ func (m *metrics) lackOfAggregate(metric string) string {
 	return "the run has no measured pass of " + stage + " with device work"
 }
 
-// figure is mean, std and n of a metric over its passes, with what else is known. The mean of a rate is that of all tokens over all time.
+// figure is mean, std and n of a metric over its passes, with what else is known. The median of a rate is that of the median pass.
 func (m *metrics) figure(path string, row aggregateRow) *typeset.Object {
 	unit := 1.0
 	if row.Unit == "ns" {
 		unit = nsPerMs
 	}
 	o := new(typeset.Object)
-	m.need(o, path+".", "mean", per(row.Value, unit), undefined)
+	m.need(o, path+".", "mean", per(row.Mean, unit), undefined)
 	m.need(o, path+".", "std", per(row.Std, unit), "a single pass has no deviation")
 	o.Put("n", row.Passes)
-	m.need(o, path+".", "median", per(row.Median, unit), undefined)
+	m.need(o, path+".", "median", per(row.Value, unit), undefined)
 	m.need(o, path+".", "min", per(row.Min, unit), undefined)
 	m.need(o, path+".", "max", per(row.Max, unit), undefined)
-	o.PutText("basis", row.Basis)
-	if value, mean := typeset.Finite(row.Value), typeset.Finite(row.Mean); value != nil && mean != nil && *mean != *value {
-		o.Put("mean_of_passes", *mean/unit)
-	}
-	return o
+	return o.PutText("basis", row.Basis)
 }
 
 // stageTimes are the times of prefill and decode, of other stages, of the vision part of prefill, and of the parts that are told apart.

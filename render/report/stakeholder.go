@@ -237,7 +237,7 @@ func (p *stakeholder) aggregates() []doc.Block {
 			same += fmt.Sprintf(" Tokens in each pass of %s: %s.", r.Stage, three(r.Mean, 1))
 			continue
 		}
-		t.AddRow(r.name(), three(r.Median, unit), three(r.Mean, unit), three(r.Std, unit), fmt.Sprint(r.Passes))
+		t.AddRow(r.name(), three(r.Value, unit), three(r.Mean, unit), three(r.Std, unit), fmt.Sprint(r.Passes))
 	}
 	t, _ = t.Known()
 	return []doc.Block{doc.Table{Of: t}, say("Quote the median of the n passes; Std is their standard deviation.%s A token is a piece of a word or an image. Rates are per second of GPU time. %s", same, p.query("aggregates"))}

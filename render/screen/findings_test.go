@@ -102,7 +102,7 @@ func TestFindingSpans(t *testing.T) {
 		rows        []judge.PartRow
 		stage, want string
 	}{
-		{stages, "", "run a; prefill 1 us on GPU 0, busy 40.0 %; prefill 2 us on GPU 1, busy 0 %; decode 1.19 s median of 1,234 passes on GPU 0, busy 9.9 %"},
+		{stages, "", "run a; prefill 3 us median of 4 passes, busy 40.0 % on GPU 0, 0 % on GPU 1; decode 1.19 s median of 1,234 passes on GPU 0, busy 9.9 %"},
 		{stages, "decode", "run a; decode 1.19 s median of 1,234 passes on GPU 0, busy 9.9 %"},
 		{stages, "(none)", "run a"},
 		{[]judge.PartRow{whole}, "(none)", "run a; all device work 1 us on GPU 0, busy 60.0 %"},
@@ -110,7 +110,7 @@ func TestFindingSpans(t *testing.T) {
 		{[]judge.PartRow{whole}, "decode", "run a"},
 		{nil, "", "run a"},
 	} {
-		if got := strings.Join(typeset.Each(spanFacts("a", c.stage, c.rows), func(f [2]string) string { return f[0] + " " + f[1] }), "; "); got != c.want {
+		if got := strings.Join(typeset.Each(spanFacts("a", c.stage, []judge.StageSummary{{Stage: "prefill", Passes: 4, MedianNs: 3000}}, c.rows), func(f [2]string) string { return f[0] + " " + f[1] }), "; "); got != c.want {
 			t.Errorf("stage %q: %q, want %q", c.stage, got, c.want)
 		}
 	}

@@ -31,7 +31,7 @@ func kernels(s Screen) ([]doc.Block, error) {
 		title = "top kernels of measured passes"
 	}
 	t := rank(list[:min(screenKernels, len(list))], table.Column{Title: title, Kernels: true}, func(r judge.KernelRow) string { return r.Kernel }, func(r judge.KernelRow) *float64 { return &r.ShareRatio })
-	t.add("share", true, 8, func(r judge.KernelRow) string { return typeset.Percent(r.ShareRatio) })
+	t.add("of kernel time", true, 8, func(r judge.KernelRow) string { return typeset.Percent(r.ShareRatio) })
 	t.add("mean", true, 7, func(r judge.KernelRow) string { return typeset.Nanoseconds(r.MeanNs) })
 	t.add("calls", true, 6, func(r judge.KernelRow) string { return typeset.Int(r.Calls) })
 	t.add("role", false, 5, func(r judge.KernelRow) string { return typeset.Neutral(r.Role) })

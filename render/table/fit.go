@@ -156,13 +156,17 @@ const (
 	worthFirst    = 4
 	worthAnswer   = 3
 	worthFigure   = 2
-	worthMedian   = 1
+	worthMedian   = 1 // and a mean beside its median
 	worthSpread   = 0
 )
 
 // rank says of the columns of a query's answer how long a narrow table keeps them.
 func (t *Table) rank() {
 	key := max(0, slices.IndexFunc(t.Columns, func(c Column) bool { return !c.Right }))
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
 	for j := range t.Columns {
 		c := &t.Columns[j]
 		words := strings.Split(c.Name, "_")
@@ -182,7 +186,9 @@ func (t *Table) rank() {
 			c.Keep = worthSpread
 		case has("alone") && !t.isEmpty(j):
 			c.Keep = worthAnswer
-		case has("median"):
+		case twin(names, c.Name, "median", "mean") >= 0:
+			c.Keep = worthFigure
+		case has("median"), twin(names, c.Name, "mean", "median") >= 0:
 			c.Keep = worthMedian
 		case has("total") || slices.Contains(headlines, c.Name):
 			c.Keep = worthAnswer

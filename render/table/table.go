@@ -70,7 +70,7 @@ func Of(f *frame.Frame) (Table, error) {
 	if err := f.Check(); err != nil {
 		return Table{}, err
 	}
-	f = measured(f)
+	f = medianFirst(measured(f))
 	t := scaled(f, scalesOf(f))
 	t.rank()
 	return t, nil

@@ -144,7 +144,7 @@ func TestDroppedColumnsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(out.String()), " ")
-	if !strings.Contains(text, "hidden columns: mean (us), median (us), min (us), max (us), std (us) (--wide or --format csv shows all)") {
+	if !strings.Contains(text, "hidden columns: median (us), mean (us), min (us), max (us), std (us) (--wide or --format csv shows all)") {
 		t.Errorf("got:\n%s", out.String())
 	}
 }

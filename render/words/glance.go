@@ -26,16 +26,16 @@ func PassTimeText(s judge.StageSummary) string {
 	return text
 }
 
-// Passes is how many passes a stage has: those of several processes at once count once: 5 x 2 GPUs.
+// Passes is how many passes a stage has, and of how many processes at once: 5 x 2 GPUs.
 func Passes(s judge.StageSummary) string {
-	if s.Ranks < 2 || s.Passes%s.Ranks != 0 {
+	if s.Ranks < 2 {
 		return typeset.Int(s.Passes)
 	}
 	what := "ranks"
 	if int64(s.GPUs) == s.Ranks {
 		what = "GPUs"
 	}
-	return fmt.Sprintf("%s x %s %s", typeset.Int(s.Passes/s.Ranks), typeset.Int(s.Ranks), what)
+	return fmt.Sprintf("%s x %s %s", typeset.Int(s.Passes), typeset.Int(s.Ranks), what)
 }
 
 // PassRange is the shortest and the longest pass: 287 to 617 ms.

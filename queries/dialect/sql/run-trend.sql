@@ -1,4 +1,4 @@
--- run-trend v2: A stage's times and rates in every run of every workload, as prof query trend has one metric of one workload.
+-- run-trend v3: A stage's times and rates in every run of every workload, as prof query trend has one metric of one workload.
 -- grain: one run, stage and metric
 -- key: run_id, stage, metric
 -- columns:
@@ -89,8 +89,8 @@ WITH w AS (
         s.prompt_token_count,
         s.decode_token_count,
         s.sequence_count
-    FROM stage_pass s
-    WHERE s.is_counted AND NOT s.is_warmup
+    FROM (
+    {{wholePass}}    ) s
     UNION ALL
     SELECT
         k.run_id,

@@ -1,4 +1,4 @@
--- stages v7: Stages of every run with their times per pass, as prof query stages has them of one.
+-- stages v8: Stages of every run with their times per pass, as prof query stages has them of one.
 -- grain: one run and stage
 -- key: run_id, stage
 -- columns:
@@ -17,33 +17,18 @@ WITH counted AS (
         s.run_id,
         s.stage,
         s.repeat_id,
-        s.range_id,
+        s.pass_id,
         s.source_id,
-        s.range_id,
         s.pid,
         s.is_warmup,
-        s.cpu_ns,
-        s.gpu_span_ns,
-        s.gpu_busy_ns,
-        s.gpu_sum_ns,
-        s.kernel_sum_ns,
-        CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count,
-        s.memop_count,
-        s.graph_count,
-        s.device_count,
-        s.lost_count,
-        s.prompt_token_count + s.decode_token_count AS tokens,
-        a.alone_ns
+        s.prompt_token_count + s.decode_token_count AS tokens
     FROM stage_pass s
     JOIN timeline t ON t.run_id = s.run_id AND t.source_id = s.source_id AND t.is_counted
-    LEFT JOIN pass_alone a ON a.run_id = s.run_id AND a.range_id = s.range_id
 ), measured AS (
     SELECT
         p.run_id,
         p.stage,
-        p.repeat_id,
-        p.source_id,
-        p.pid,
+        p.device_count,
         p.cpu_ns,
         p.gpu_span_ns,
         p.gpu_busy_ns,
@@ -53,16 +38,17 @@ WITH counted AS (
         p.memop_count,
         p.graph_count,
         p.lost_count,
-        p.tokens,
-        p.alone_ns,
+        p.prompt_token_count + p.decode_token_count AS tokens,
+        a.alone_ns,
         row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.cpu_ns NULLS LAST) AS cpu_nth,
         count(p.cpu_ns) OVER (PARTITION BY p.run_id, p.stage) AS cpu_count,
         row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.gpu_span_ns NULLS LAST, p.range_id) AS span_nth,
         count(p.gpu_span_ns) OVER (PARTITION BY p.run_id, p.stage) AS span_count,
-        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.alone_ns NULLS LAST, p.range_id) AS alone_nth,
-        count(p.alone_ns) OVER (PARTITION BY p.run_id, p.stage) AS alone_count
-    FROM pass p
-    WHERE NOT p.is_warmup
+        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY a.alone_ns NULLS LAST, p.range_id) AS alone_nth,
+        count(a.alone_ns) OVER (PARTITION BY p.run_id, p.stage) AS alone_count
+    FROM (
+    {{wholePass}}    ) p
+    LEFT JOIN pass_alone a ON a.run_id = p.run_id AND a.range_id = p.range_id
 ), said AS (
     SELECT
         p.run_id,
@@ -79,7 +65,8 @@ WITH counted AS (
             m.source_id,
             m.pid,
             CASE WHEN count(m.tokens) = count(*) THEN CAST(sum(m.tokens) AS BIGINT) END AS tokens
-        FROM measured m
+        FROM pass m
+        WHERE NOT m.is_warmup
         GROUP BY m.run_id, m.stage, m.repeat_id, m.source_id, m.pid
     ) p
     GROUP BY p.run_id, p.stage, p.repeat_id
@@ -102,12 +89,11 @@ WITH counted AS (
     SELECT
         p.run_id,
         p.stage,
-        count(CASE WHEN p.is_warmup THEN 1 END) AS warmup_passes,
-        max(p.device_count) AS most_devices
-    FROM pass p
+        count(CASE WHEN p.is_warmup THEN 1 END) AS warmup_passes
+    FROM (SELECT DISTINCT x.run_id, x.stage, x.repeat_id, x.pass_id, x.is_warmup FROM pass x) p
     GROUP BY p.run_id, p.stage
     UNION ALL -- timed, in a run without a timeline
-    SELECT o.run_id, o.stage, 0, 0
+    SELECT o.run_id, o.stage, 0
     FROM stage_overhead o
     LEFT JOIN (SELECT DISTINCT t.run_id FROM timeline t) x ON x.run_id = o.run_id
     WHERE o.tool = 'none' AND x.run_id IS NULL
@@ -116,6 +102,7 @@ WITH counted AS (
         p.run_id,
         p.stage,
         count(*) AS passes,
+        max(p.device_count) AS most_devices,
         {{mean "p.cpu_ns"}} AS cpu_mean_ns,
         {{mean "p.gpu_span_ns"}} AS gpu_span_mean_ns,
         {{mean "p.gpu_busy_ns"}} AS gpu_busy_mean_ns,
@@ -178,7 +165,7 @@ SELECT
     {{std "m.gpu_busy_n" "m.gpu_busy_total" "m.gpu_busy_squares"}} AS gpu_busy_std_ns,
     {{std "m.gpu_sum_n" "m.gpu_sum_total" "m.gpu_sum_squares"}} AS gpu_sum_std_ns,
     m.kernel_sum_mean_ns,
-    CASE WHEN s.most_devices <= 1 THEN m.gpu_busy_median_ns / nullif(m.gpu_span_median_ns, 0) END AS busy_ratio,
+    CASE WHEN m.most_devices <= 1 THEN m.gpu_busy_median_ns / nullif(m.gpu_span_median_ns, 0) END AS busy_ratio,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count,
     s.warmup_passes,

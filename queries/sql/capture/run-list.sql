@@ -1,4 +1,4 @@
--- run-list v3: Runs that match, newest first, each with the stage that takes most of its time by median passes.
+-- run-list v4: Runs that match, newest first, each with the stage that takes most of its time by median passes.
 -- grain: one run
 -- key: run_id
 -- params:
@@ -116,8 +116,7 @@ WITH r AS (
         p.stage,
         median(p.gpu_span_ns)::DOUBLE * count(p.gpu_span_ns) AS all_ns,
         median(p.gpu_span_ns)::DOUBLE AS stage_ns
-    FROM stage_pass p
-    WHERE p.is_counted AND NOT p.is_warmup AND p.run_id IN (SELECT f.run_id FROM f)
+    FROM _whole_pass(runs := (SELECT list(f.run_id) FROM f)) p
     GROUP BY p.run_id, p.stage
     HAVING sum(p.gpu_span_ns) IS NOT NULL
 ), m AS (

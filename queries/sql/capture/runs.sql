@@ -1,4 +1,4 @@
--- runs v2: All runs in the warehouse, newest first.
+-- runs v3: All runs in the warehouse, newest first.
 -- grain: one run
 -- key: run
 -- columns:

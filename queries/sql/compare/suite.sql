@@ -1,4 +1,4 @@
--- suite v2: The runs of a suite (prof capture --suite) side by side: the latest of each entry, stage by stage.
+-- suite v3: The runs of a suite (prof capture --suite) side by side: the latest of each entry, stage by stage.
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
@@ -60,11 +60,9 @@ WITH r AS (
             s.gpu_span_ns,
             s.prompt_token_count + s.decode_token_count AS tokens,
             a.alone_ns
-        FROM stage_pass s LEFT JOIN pass_alone a ON a.run_id = s.run_id AND a.range_id = s.range_id
-        WHERE s.run_id IN (SELECT r.run_id FROM r)
-            AND s.is_counted
-            AND NOT s.is_warmup
-            AND (stage IS NULL OR s.stage = stage)
+        FROM _whole_pass(runs := (SELECT list(r.run_id) FROM r)) s
+        LEFT JOIN pass_alone a ON a.run_id = s.run_id AND a.range_id = s.range_id
+        WHERE stage IS NULL OR s.stage = stage
     ) p
     GROUP BY p.run_id, p.stage
 ), o AS (

@@ -1,4 +1,4 @@
--- trend v2: A stage's time or rate over the runs of one workload, as prof trend shows it, from figures stored at ingest.
+-- trend v3: A stage's time or rate over the runs of one workload, as prof trend shows it, from figures stored at ingest.
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
@@ -86,8 +86,7 @@ WITH w AS (
         s.prompt_token_count,
         s.decode_token_count,
         s.sequence_count
-    FROM stage_pass s
-    WHERE s.run_id IN (SELECT w.run_id FROM w) AND s.is_counted AND NOT s.is_warmup
+    FROM _whole_pass(runs := (SELECT list(w.run_id) FROM w)) s
     UNION ALL
     SELECT
         k.run_id,

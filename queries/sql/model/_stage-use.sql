@@ -19,7 +19,7 @@
 -- columns:
 --   stage: the stage
 --   part_of: prefill for vision; NULL for stages
---   passes: measured passes
+--   passes: measured passes, those of several processes at once together: of these the one that takes longest
 --   flop: FLOP of the median pass by time_ns; NULL when unknown of a pass, as the next three
 --   weight_bytes: weight bytes that it must read
 --   kv_bytes: key and value bytes that it must read
@@ -77,6 +77,10 @@ WITH u AS (
         compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis,
         ranks := ranks
     ) u
+    WHERE u.range_id IN (
+            SELECT w.range_id
+            FROM _whole_pass(runs := [run::UUID], device := device, source := source) w
+        )
 ), s AS (
     SELECT
         u.stage,

@@ -1,4 +1,4 @@
--- mbu v4: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure
+-- mbu v5: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure
 --     for decode.
 -- grain: one stage
 -- key: stage
@@ -24,7 +24,7 @@
 --   {source}
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, and other stages of the run
---   passes: measured passes, over processes and repeats; warm-up excluded
+--   passes: measured passes, over repeats, those of several processes at once together; warm-up excluded
 --   weight_bytes: weight bytes read in the median pass by time_ns: each weight once per forward pass, and as many experts as evenly
 --     choosing tokens touch; NULL when unknown
 --   kv_bytes: key and value (or latent) bytes read in it: those of the context, once per forward pass; NULL when unknown

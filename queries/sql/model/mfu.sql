@@ -1,4 +1,4 @@
--- mfu v5: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of
+-- mfu v6: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of
 --     the precision.
 -- grain: one stage
 -- key: stage
@@ -24,7 +24,7 @@
 --   {source}
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, other stages of the run, and vision
---   passes: measured passes, over processes and repeats; warm-up excluded
+--   passes: measured passes, over repeats, those of several processes at once together; warm-up excluded
 --   flop: FLOP of the median pass by time_ns, from the model's configuration and the tokens of the pass; NULL when unknown
 --   time_basis: definition of time_ns, as the option
 --   time_ns: time of the median pass; NULL when a pass has none

@@ -15,17 +15,10 @@ WITH stage AS (
         p.stage,
         sum(p.gpu_span_ns) AS all_ns,
         median(p.gpu_span_ns)::DOUBLE AS span_ns,
-        median(
-            p.gpu_span_ns / _token_steps(p.step_count, p.prompt_count, p.decode_count, p.decode_token_count)
-        )::DOUBLE AS token_time_ns,
-        bool_and(
-            _token_steps(p.step_count, p.prompt_count, p.decode_count, p.decode_token_count) IS NOT NULL
-        ) AS is_token
-    FROM stage_pass p
-    WHERE p.is_counted
-        AND NOT p.is_warmup
-        AND p.gpu_span_ns > 0
-        AND (runs IS NULL OR p.run_id IN (SELECT unnest(runs)))
+        median(p.gpu_span_ns / p.token_steps)::DOUBLE AS token_time_ns,
+        bool_and(p.token_steps IS NOT NULL) AS is_token
+    FROM _whole_pass(runs := runs) p
+    WHERE p.gpu_span_ns > 0
     GROUP BY p.run_id, p.stage
 )
 SELECT

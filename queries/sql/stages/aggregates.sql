@@ -1,4 +1,4 @@
--- aggregates v3: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured
+-- aggregates v4: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured
 --     itself. Unknown figures have no row.
 -- grain: one metric
 -- key: metric, stage
@@ -15,8 +15,7 @@
 --     over the passes that it lists and does not mark as warm-up)
 --   stage: the stage, by stage_rule, warm-up passes excluded; vision: the vision part of the prefill
 --   unit: ns, count or tokens_per_s
---   value: the figure to quote: the mean for times and counts; sum of tokens / sum of times for tokens_per_s, and the inverse for
---     ns_per_token
+--   value: the figure to quote: of the median pass, as in stages: the median, and for tokens_per_s the tokens of that pass / its time
 --   mean: mean over the passes
 --   std: sample standard deviation (n-1) over the passes; NULL for a single one
 --   min: least in one pass
@@ -30,14 +29,14 @@
 WITH pass AS (
     SELECT
         p.stage,
+        p.range_id,
         nullif(p.gpu_span_ns, 0) AS time_ns,
         p.gpu_span_ns,
         p.prompt_token_count + p.decode_token_count AS tokens,
         CASE WHEN p.stage = 'decode' THEN p.decode_token_count / nullif(p.decode_count, 0) END AS outputs,
         CASE WHEN device IS NULL THEN nullif(a.alone_ns, 0) END AS alone_ns
-    FROM _stage_pass(run, device := device, source := source) p
+    FROM _whole_pass(runs := [run::UUID], device := device, source := source) p
     LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = p.range_id
-    WHERE NOT p.is_warmup
 ), known AS (
     SELECT
         p.stage,
@@ -69,9 +68,9 @@ WITH pass AS (
     SELECT
         'gpu_span' AS basis,
         p.stage,
+        p.range_id,
         p.tokens,
         p.time_ns,
-        p.outputs,
         unnest([
             {'place': 1, 'metric': '_ns', 'unit': 'ns', 'whole': p.gpu_span_ns, 'rate': NULL::DOUBLE},
             {
@@ -101,9 +100,9 @@ WITH pass AS (
     SELECT
         'alone',
         p.stage,
+        p.range_id,
         p.tokens,
         p.alone_ns,
-        p.outputs,
         unnest([
             {'place': 1, 'metric': '_alone_ns', 'unit': 'ns', 'whole': NULL::BIGINT, 'rate': p.alone_ns},
             {
@@ -156,8 +155,7 @@ WITH pass AS (
         coalesce(min(f.f.whole)::DOUBLE, min(f.f.rate)) AS min,
         coalesce(max(f.f.whole)::DOUBLE, max(f.f.rate)) AS max,
         coalesce(median(f.f.whole), median(f.f.rate)) AS median,
-        sum(f.tokens) / (sum(f.time_ns) / 1e9) AS token_rate,
-        sum(f.time_ns) / list_sum(list(f.outputs ORDER BY f.outputs)) AS output_ns
+        _median_pass(f.tokens, f.time_ns, f.range_id) / (median(f.time_ns) / 1e9) AS token_rate
     FROM figure f
     GROUP BY f.basis, f.stage, f.f.place, f.f.metric, f.f.unit
 )
@@ -165,11 +163,7 @@ SELECT
     CASE a.basis WHEN 'workload' THEN 'workload_' ELSE '' END || a.stage || a.metric AS metric,
     a.stage,
     a.unit,
-    CASE
-        WHEN a.metric LIKE '%\_tokens\_per\_s' ESCAPE '\' THEN a.token_rate
-        WHEN a.metric LIKE '%\_ns\_per\_token' ESCAPE '\' THEN a.output_ns
-        ELSE a.mean
-    END AS value,
+    CASE WHEN a.metric LIKE '%\_tokens\_per\_s' ESCAPE '\' THEN a.token_rate ELSE a.median END AS value,
     a.mean,
     a.std,
     a.min,

@@ -1,5 +1,6 @@
--- stages v7: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without
---     one. Excludes warm-up passes: by a warm-up rule, by the workload, found cold (cold-passes), or of other work (passes).
+-- stages v8: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without
+--     one. Excludes warm-up passes: by a warm-up rule, by the workload, found cold (cold-passes), or of other work (passes). What several
+--     ranks do together is one pass, which lasts until the last of them is done.
 -- grain: one stage
 -- key: stage
 -- notes: pass throttle timelines workload launch range stage
@@ -9,10 +10,11 @@
 --   {source}
 -- columns:
 --   stage: the stage, by stage_rule
---   passes: passes: outermost ranges of the stage, warm-up excluded; 0 in a run without a timeline, of which only the times without a
---     profiler are known
---   cpu_mean_ns: mean CPU time per pass
---   gpu_span_mean_ns: mean GPU span (first start to last end of device work) over the passes with device work
+--   passes: passes: outermost ranges of the stage, warm-up excluded, those of the same number of all processes together; 0 in a run
+--     without a timeline, of which only the times without a profiler are known
+--   cpu_mean_ns: mean CPU time per pass, of the process that takes longest
+--   gpu_span_mean_ns: mean GPU span (first start to last end of device work), of the process that takes longest, over the passes with
+--     device work
 --   gpu_busy_mean_ns: mean GPU busy time per pass (union of device intervals), summed over GPUs
 --   gpu_sum_mean_ns: mean sum of the durations of a pass's kernels, copies, fills and graph replays
 --   kernel_count: kernels of all these passes; NULL where graphs were traced as a whole, without their kernels
@@ -44,31 +46,38 @@
 --     with device
 --   gpu_span_tokens_per_s: tokens of the median pass / gpu_span_median_ns, both within one process; time between passes excluded. NULL when
 --     a pass has no GPU span, unless its work is lost
---   known_pass_count: those of the passes of which no GPU work is known to be lost: GPU times, counts and gpu_span_tokens_per_s are of
---     these
+--   known_pass_count: those of the passes of which a process is not known to have lost GPU work: gpu_span times and
+--     gpu_span_tokens_per_s are of these, other GPU times and counts of passes of which no process has
 
+-- Long: each statistic of a stage is a column, and tokens add up otherwise than times.
 WITH pass AS (
     SELECT
         s.stage,
-        s.range_id,
         s.repeat_id,
+        s.pass_id,
         s.source_id,
         s.pid,
         s.is_warmup,
-        s.cpu_ns,
-        s.lost_count,
-        s.gpu_span_ns,
-        s.gpu_busy_ns,
-        s.gpu_sum_ns,
-        s.kernel_sum_ns,
-        s.kernel_count,
-        s.memop_count,
-        s.graph_count,
-        s.device_count,
-        s.prompt_token_count + s.decode_token_count AS tokens,
-        CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
+        s.prompt_token_count + s.decode_token_count AS tokens
     FROM _stage_pass(run, device := device, source := source) s
-    LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = s.range_id
+), whole AS (
+    SELECT
+        w.stage,
+        w.range_id,
+        w.cpu_ns,
+        w.lost_count,
+        w.gpu_span_ns,
+        w.gpu_busy_ns,
+        w.gpu_sum_ns,
+        w.kernel_sum_ns,
+        w.kernel_count,
+        w.memop_count,
+        w.graph_count,
+        w.device_count,
+        w.prompt_token_count + w.decode_token_count AS tokens,
+        CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
+    FROM _whole_pass(runs := [run::UUID], device := device, source := source) w
+    LEFT JOIN pass_alone a ON a.run_id = run AND a.range_id = w.range_id
 ), said AS (
     SELECT
         p.stage,
@@ -105,12 +114,11 @@ WITH pass AS (
 ), stage AS (
     SELECT
         p.stage,
-        count(*) FILTER (p.is_warmup) AS warmup_passes,
-        max(p.device_count) AS most_devices
+        count(DISTINCT CASE WHEN p.is_warmup THEN (p.repeat_id, p.pass_id) END) AS warmup_passes
     FROM pass p
     GROUP BY p.stage
     UNION ALL -- timed, in a run without a timeline
-    SELECT o.stage, 0, 0
+    SELECT o.stage, 0
     FROM stage_overhead o
     WHERE o.run_id = run
         AND o.tool = 'none'
@@ -137,7 +145,10 @@ WITH pass AS (
         _std(p.gpu_busy_ns) AS gpu_busy_std_ns,
         _std(p.gpu_sum_ns) AS gpu_sum_std_ns,
         avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
-        _median_pass(p.gpu_busy_ns, p.gpu_span_ns, p.range_id) / nullif(median(p.gpu_span_ns), 0) AS busy_ratio,
+        CASE
+            WHEN max(p.device_count) <= 1
+                THEN _median_pass(p.gpu_busy_ns, p.gpu_span_ns, p.range_id) / nullif(median(p.gpu_span_ns), 0)
+        END AS busy_ratio,
         sum(p.memop_count)::BIGINT AS memop_count,
         sum(p.graph_count)::BIGINT AS graph_count,
         CASE
@@ -149,8 +160,7 @@ WITH pass AS (
                 THEN _median_pass(p.tokens, p.alone_ns, p.range_id)
         END AS alone_tokens,
         count(*) FILTER (p.lost_count = 0) AS known_pass_count
-    FROM pass p
-    WHERE NOT p.is_warmup
+    FROM whole p
     GROUP BY p.stage
 )
 SELECT
@@ -174,7 +184,7 @@ SELECT
     m.gpu_busy_std_ns,
     m.gpu_sum_std_ns,
     m.kernel_sum_mean_ns,
-    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio,
+    m.busy_ratio,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count,
     s.warmup_passes,

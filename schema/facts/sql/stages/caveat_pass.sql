@@ -9,6 +9,8 @@ WITH p AS (
         p.is_counted,
         p.stage,
         p.range_id,
+        p.repeat_id,
+        p.pass_id,
         p.is_warmup,
         p.is_ruled,
         p.is_cold,
@@ -21,11 +23,22 @@ WITH p AS (
         p.start_ns
     FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id
     WHERE p.run_id = $run
+), whole AS ( -- what processes do together is one pass, which lasts until the last of them is done
+    SELECT
+        p.kind,
+        p.is_counted,
+        p.stage,
+        arg_max(p.range_id, (p.ns, -p.range_id)) FILTER (p.ns > 0) AS range_id,
+        max(p.ns) AS ns
+    FROM p
+    WHERE NOT p.is_warmup
+    GROUP BY p.kind, p.is_counted, p.stage, p.repeat_id, p.pass_id
+    HAVING max(p.ns) > 0
 ), warm AS (
     SELECT
         p.kind,
         p.is_counted,
-        count(*) AS n,
+        count(DISTINCT (p.stage, p.repeat_id, p.pass_id)) AS n,
         bool_and(p.is_ruled) AS is_ruled
     FROM p
     WHERE p.is_warmup AND NOT p.is_cold AND NOT p.is_unlike
@@ -50,25 +63,27 @@ WITH p AS (
         p.kind,
         p.is_counted,
         p.stage,
-        count(*) AS n,
+        count(DISTINCT (p.repeat_id, p.pass_id)) AS n,
         max(c.time_ns)::DOUBLE AS time_ns,
-        arg_max(c.steady_ns, (c.time_ns, c.range_id)) AS steady_ns,
+        coalesce(
+            (SELECT median(w.ns) FROM whole w WHERE w.kind = p.kind AND w.stage = p.stage),
+            arg_max(c.steady_ns, (c.time_ns, c.range_id))
+        ) AS steady_ns,
         arg_max(c.range_id, (c.time_ns, c.range_id)) AS range_id
     FROM p JOIN cold_pass c ON c.run_id = $run AND c.range_id = p.range_id
     GROUP BY p.kind, p.is_counted, p.stage
 ), slow AS ( -- the longest pass of stages whose passes differ much
     SELECT
-        p.kind,
-        p.is_counted,
-        p.stage,
-        arg_max(p.range_id, (p.ns, -p.range_id)) AS range_id,
-        min(p.ns)::DOUBLE AS least_ns,
-        median(p.ns) AS median_ns,
-        max(p.ns)::DOUBLE AS most_ns
-    FROM p
-    WHERE NOT p.is_warmup AND p.ns > 0
-    GROUP BY p.kind, p.is_counted, p.stage
-    HAVING max(p.ns) > 2 * min(p.ns)
+        w.kind,
+        w.is_counted,
+        w.stage,
+        arg_max(w.range_id, (w.ns, -w.range_id)) AS range_id,
+        min(w.ns)::DOUBLE AS least_ns,
+        median(w.ns) AS median_ns,
+        max(w.ns)::DOUBLE AS most_ns
+    FROM whole w
+    GROUP BY w.kind, w.is_counted, w.stage
+    HAVING max(w.ns) > 2 * min(w.ns)
 ), idle AS (
     SELECT
         i.range_id,
@@ -163,7 +178,7 @@ SELECT
     p.is_counted,
     p.stage,
     u.measure AS subject,
-    count(*) AS item_count,
+    count(DISTINCT (p.repeat_id, p.pass_id)) AS item_count,
     arg_max(round(u.usual_count)::BIGINT, (abs(ln(u.work_count / u.usual_count)), -p.range_id)) AS of_count,
     arg_max(u.work_count / u.usual_count, (abs(ln(u.work_count / u.usual_count)), -p.range_id)) AS ratio
 FROM p JOIN unlike_pass u ON u.run_id = $run AND u.range_id = p.range_id
