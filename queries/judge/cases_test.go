@@ -54,6 +54,13 @@ func TestLateOnce(t *testing.T) {
 			t.Errorf("%v: %s: %s", saving, x.Title, x.Advice)
 		}
 	}
+	found.Rows[0][found.Index("pass_saving_ns")] = 5e6
+	found.Rows[0][7] = `{"rank_count":2,"collective_count":96,"collectives_ns":300e6,"exposed_ns":260e6,"wait_ns":260e6,"pass_count":3,"max_ns":1000,"median_ns":7,"shared_count":null,"shared_ns":null,"streams":null,
+		"late":[{"device":1,"wait_ns":260e6,"longest_ns":250e6,"cause":"call","cause_ns":240e6,"call":"cuLibraryLoadData","call_ns":230e6}]}`
+	const want = "keep cuLibraryLoadData out of pass 2 on GPU 1: load code and allocate memory before the measured passes, by a warm-up with every shape that follows"
+	if x := summarise(t, r).Findings[0]; x.Advice != want {
+		t.Errorf("a call delays it: %s", x.Advice)
+	}
 }
 
 // TestSummaryLate holds that waiting for a GPU that comes late is not called communication, and that the late one is what advice is about.

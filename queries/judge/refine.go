@@ -113,6 +113,9 @@ func (s *summariser) refineWait(a *Finding) {
 	if wait.isOutlier() && a.PassSavingNs < hardlyWaits*a.PassSpanNs {
 		a.Title = fmt.Sprintf("GPU %d was late for collectives in one pass of %d", late.device, wait.Passes)
 		a.Advice = fmt.Sprintf("check what differs on GPU %d in pass %d", late.device, wait.MostPass)
+		if n, is := a.Figures.(findings.CollectiveWait); is && n.LateCall(late.device) != "" {
+			a.Advice = fmt.Sprintf("keep %s out of pass %d on GPU %d: load code and allocate memory before the measured passes, by a warm-up with every shape that follows", n.LateCall(late.device), wait.MostPass, late.device)
+		}
 		return
 	}
 	a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)

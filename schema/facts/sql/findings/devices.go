@@ -150,6 +150,16 @@ func (n collectiveTimes) taken() string {
 // CollectiveWait is what of them is waiting for later GPUs.
 type CollectiveWait struct{ collectiveTimes }
 
+// LateCall is the longest call of a GPU's process in the longest wait for it, where it is idle in calls that neither launch nor wait; "" otherwise.
+func (n CollectiveWait) LateCall(device int64) string {
+	for _, l := range n.Late {
+		if l.Device == device && l.Cause != nil && *l.Cause == "call" && l.Call != nil {
+			return *l.Call
+		}
+	}
+	return ""
+}
+
 func (n CollectiveWait) Words(x Found) string {
 	return n.taken() + fmt.Sprintf("; waiting for later GPUs takes %s of that%s%s", x.saved(), n.lateText(), n.spread(x)) + n.longestText()
 }
