@@ -24,7 +24,7 @@ func TestRunReport(t *testing.T) {
 			t.Errorf("the report does not hold the table of %s:\n%s", query, table)
 		}
 	}
-	for _, want := range []string{"# Run llama\n", "\n<summary>Model FLOPs utilisation</summary>\n", "\n<summary>Query mfu v5</summary>\n", "\nFROM mfu_v5('", "\n- Top operators: the run has no operators"} {
+	for _, want := range []string{"# Run llama\n", "\n<summary>Model FLOPs utilisation</summary>\n", "\n<summary>Query mfu v6</summary>\n", "\nFROM mfu_v6('", "\n- Top operators: the run has no operators"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}
