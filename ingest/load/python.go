@@ -1,92 +1,73 @@
 package load
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 )
 
 // FiniteJSON reads what Python's json module writes as JSON: Infinity and NaN, which JSON has no words for, become texts of the same length
 // ("Infin.", "N"), so that places in errors stay right.
-func FiniteJSON(in io.Reader) io.Reader { return &finite{in: bufio.NewReader(in)} }
+func FiniteJSON(in io.Reader) io.Reader { return &finite{in: in} }
 
 type finite struct {
-	in      *bufio.Reader
-	inText  bool
-	escaped bool
-	rest    []byte // of a word that was replaced
+	in              io.Reader
+	buf             []byte
+	from, done      int // what is ready: buf[from:done]; what follows may begin a word
+	inText, escaped bool
+	err             error // why there is no more to read
 }
 
 var notFinite = []struct{ word, text []byte }{{[]byte("-Infinity"), []byte(`"-Infin."`)}, {[]byte("Infinity"), []byte(`"Infin."`)}, {[]byte("NaN"), []byte(`"N"`)}}
 
-func (f *finite) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		if len(f.rest) > 0 {
-			k := copy(p[n:], f.rest)
-			f.rest, n = f.rest[k:], n+k
-			continue
+// longestWord is how many bytes tell whether a word begins.
+const longestWord = len("-Infinity")
+
+// finiteBlock is how much is read at once.
+const finiteBlock = 64 << 10
+
+func (f *finite) Read(p []byte) (int, error) {
+	for empty := 0; f.from == f.done && f.err == nil; empty++ {
+		if f.buf == nil {
+			f.buf = make([]byte, 0, finiteBlock)
 		}
-		if _, err := f.in.Peek(1); err != nil {
-			return n, err
+		f.buf = append(f.buf[:0], f.buf[f.done:]...)
+		n, err := f.in.Read(f.buf[len(f.buf):cap(f.buf)])
+		if n == 0 && err == nil && empty == 100 {
+			err = io.ErrNoProgress
 		}
-		ahead, err := f.in.Peek(min(f.in.Buffered(), len(p)-n))
-		if err != nil {
-			return n, err
-		}
-		if plain := copy(p[n:], ahead[:f.plain(ahead)]); plain > 0 {
-			n += plain
-			if _, err := f.in.Discard(plain); err != nil {
-				return n, err
-			}
-			continue
-		}
-		c, err := f.in.ReadByte()
-		if err != nil {
-			return n, err
-		}
-		switch {
-		case f.escaped:
-			f.escaped = false
-		case f.inText && c == '\\':
-			f.escaped = true
-		case c == '"':
-			f.inText = !f.inText
-		case f.replace(c):
-			continue
-		}
-		p[n] = c
-		n++
+		f.buf, f.err, f.from, f.done = f.buf[:len(f.buf)+n], err, 0, 0
+		f.replace()
+	}
+	n := copy(p, f.buf[f.from:f.done])
+	if f.from += n; n == 0 && len(p) > 0 {
+		return 0, f.err
 	}
 	return n, nil
 }
 
-// plain is how many bytes at the front change nothing and stay as they are.
-func (f *finite) plain(text []byte) int {
-	special := `"-IN`
-	switch {
-	case f.escaped:
-		return 0
-	case f.inText:
-		special = `"\`
-	}
-	if i := bytes.IndexAny(text, special); i >= 0 {
-		return i
-	}
-	return len(text)
-}
-
-// replace puts a text in the place of a word that begins with c.
-func (f *finite) replace(c byte) bool {
-	for _, w := range notFinite {
-		if w.word[0] != c {
-			continue
-		}
-		if ahead, _ := f.in.Peek(len(w.word) - 1); bytes.Equal(ahead, w.word[1:]) {
-			if _, err := f.in.Discard(len(ahead)); err == nil {
-				f.rest = w.text
-				return true
+// replace puts texts in the place of words, as far as it can tell them.
+func (f *finite) replace() {
+	for i := 0; i < len(f.buf); i++ {
+		c := f.buf[i]
+		switch {
+		case f.escaped:
+			f.escaped = false
+		case c == '"':
+			f.inText = !f.inText
+		case f.inText:
+			f.escaped = c == '\\'
+		case c == '-' || c == 'I' || c == 'N':
+			if len(f.buf)-i < longestWord && f.err == nil {
+				f.done = i
+				return
+			}
+			for _, w := range notFinite {
+				if bytes.HasPrefix(f.buf[i:], w.word) {
+					i += copy(f.buf[i:], w.text) - 1
+					break
+				}
 			}
 		}
 	}
-	return false
+	f.done = len(f.buf)
 }

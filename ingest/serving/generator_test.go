@@ -11,8 +11,8 @@ func TestGenerator(t *testing.T) {
 	made := generator{
 		form: "made-up", is: func(f fields) bool { return f.has("made_up") },
 		names: "completed=n duration_s=took requests_per_s=rps,rate model=config/model request_rate=asked",
-		times: func(_ fields, metric string) (string, [len(Statistics)]string) {
-			return metric, [len(Statistics)]string{"times/" + metric}
+		times: func(_ fields, metric string) (string, unit, [len(Statistics)]string) {
+			return metric, inMs, [len(Statistics)]string{"times/" + metric}
 		},
 	}
 	const text = `{"made_up": 1, "config": {"model": "m"}, "n": 3, "took": 1.5, "rate": 2, "asked": "inf", "times": {"ttft": 4}}`

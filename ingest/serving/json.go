@@ -7,9 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"prof/ingest/load"
 )
@@ -30,13 +34,18 @@ type fields map[string]any
 
 // parser reads objects one after the other and keeps what is wrong first, so that fields can be read one after the other.
 type parser struct {
-	d     *json.Decoder
+	d     decoder
 	limit *tokenLimit
 	f     fields
 	items map[string]int // of lists, how many; nil where nobody asks
 	lists requestLists
 	err   error
 	b     Benchmark
+	table *generator      // nil for forms without one
+	found func() error    // takes the benchmark of an item of the table's list
+	outer fields          // of the object that the list is in
+	want  map[string]bool // names that are kept, and those of objects and lists that they are in; nil for all
+	keep  int             // items of a list that are kept
 }
 
 // byteOrderMark begins files of some editors.
@@ -47,14 +56,18 @@ type tokenLimit struct {
 	in    io.Reader
 	read  int64 // since the last one
 	whole bool  // it is a request
+	fault error // why it stopped
 }
 
 func (l *tokenLimit) Read(p []byte) (int, error) {
 	switch {
 	case l.whole && l.read > maxRequest:
-		return 0, fmt.Errorf("it is longer than %d MiB", maxRequest>>20)
+		l.fault = fmt.Errorf("it is longer than %d MiB", maxRequest>>20)
 	case !l.whole && l.read > maxToken:
-		return 0, fmt.Errorf("a text or number is longer than %d MiB", maxToken>>20)
+		l.fault = fmt.Errorf("a text or number is longer than %d MiB", maxToken>>20)
+	}
+	if l.fault != nil {
+		return 0, l.fault
 	}
 	n, err := l.in.Read(p)
 	l.read += int64(n)
@@ -63,13 +76,22 @@ func (l *tokenLimit) Read(p []byte) (int, error) {
 
 func (p *parser) token() (json.Token, error) {
 	p.limit.read, p.limit.whole = 0, false
-	return p.d.Token()
+	token, err := p.d.Token()
+	return token, p.limit.or(err)
+}
+
+// or returns the limit that an error is of, in its place.
+func (l *tokenLimit) or(err error) error {
+	if err != nil && l.fault != nil {
+		return l.fault
+	}
+	return err
 }
 
 // request reads one request, or what a client noted of it.
 func (p *parser) request(into any) error {
 	p.limit.read, p.limit.whole = 0, true
-	return p.d.Decode(into)
+	return p.limit.or(p.d.Decode(into))
 }
 
 // newParser begins to read a file, past a mark of its encoding.
@@ -81,9 +103,7 @@ func newParser(in io.Reader) (*parser, error) {
 		}
 	}
 	limit := &tokenLimit{in: load.FiniteJSON(r)}
-	p := &parser{d: json.NewDecoder(limit), limit: limit}
-	p.d.UseNumber()
-	return p, nil
+	return &parser{d: newDecoder(limit), limit: limit, keep: keptItems}, nil
 }
 
 // at returns where an error is.
@@ -96,38 +116,79 @@ func (p *parser) at(err error) error {
 
 var errCut = errors.New("it ends inside an object: was it cut off?")
 
-// objects makes a reader of a file of such objects.
-func objects(one func(*parser)) func(io.Reader) ([]Benchmark, error) {
+// objects makes a reader of a file of such objects, or, by a table, of objects with a list of such.
+func objects(table *generator, one func(*parser)) func(io.Reader) ([]Benchmark, error) {
 	return func(in io.Reader) (out []Benchmark, err error) {
 		p, err := newParser(in)
 		if err != nil {
 			return nil, err
 		}
+		p.table = table
+		p.found = func() error {
+			one(p)
+			if p.err != nil {
+				return &placed{fmt.Errorf("benchmark %d, which ends at byte %d: %w", len(out)+1, p.d.InputOffset(), p.err)}
+			}
+			if len(out) == maxBenchmarks {
+				return &placed{fmt.Errorf("byte %d: over %d benchmarks in one file", p.d.InputOffset(), maxBenchmarks)}
+			}
+			out = append(out, p.b)
+			return nil
+		}
 		for {
 			token, err := p.token()
-			if errors.Is(err, io.EOF) {
+			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				return out, nil
 			}
 			if err == nil && token != json.Delim('{') {
 				err = errors.New("want an object")
 			}
-			p.f, p.items, p.b, p.lists = fields{}, map[string]int{}, Benchmark{}, requestLists{}
+			p.begins()
 			if err == nil {
 				err = p.object("", 1)
 			}
-			if err != nil {
+			if err == nil && (table == nil || table.each == "") {
+				err = p.found()
+			}
+			switch {
+			case errors.As(err, new(*placed)):
+				return nil, err
+			case err != nil:
 				return nil, p.at(err)
 			}
-			one(p)
-			if p.err != nil {
-				return nil, fmt.Errorf("benchmark %d, which ends at byte %d: %w", len(out)+1, p.d.InputOffset(), p.err)
-			}
-			if len(out) == maxBenchmarks {
-				return nil, fmt.Errorf("byte %d: over %d benchmarks in one file", p.d.InputOffset(), maxBenchmarks)
-			}
-			out = append(out, p.b)
 		}
 	}
+}
+
+// placed is an error that says where it is.
+type placed struct{ error }
+
+func (p *placed) Unwrap() error { return p.error }
+
+// begins forgets what was read before an object.
+func (p *parser) begins() {
+	p.f, p.items, p.b, p.lists = fields{}, map[string]int{}, Benchmark{}, requestLists{}
+}
+
+// benchmarks reads the list of a table of which each item is a benchmark, which has begun.
+func (p *parser) benchmarks(depth int) error {
+	f, items, b, lists, outer := p.f, p.items, p.b, p.lists, p.outer
+	defer func() { p.f, p.items, p.b, p.lists, p.outer = f, items, b, lists, outer }()
+	for p.d.More() {
+		if err := p.begin('{'); err != nil {
+			return err
+		}
+		p.begins()
+		p.outer = f
+		if err := p.object("", depth+1); err != nil {
+			return err
+		}
+		if err := p.found(); err != nil {
+			return err
+		}
+	}
+	_, err := p.token()
+	return err
 }
 
 // object reads the members of an object that has begun.
@@ -159,23 +220,35 @@ func join(within, key string) string {
 
 // value reads one value and keeps it, or those in it, where it has a name.
 func (p *parser) value(name string, depth int) error {
+	if p.want != nil && !p.want[name] {
+		return p.skip(depth)
+	}
 	token, err := p.token()
 	if err != nil {
 		return err
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("objects are nested more than %d deep", maxDepth)
+		return errDeep
 	}
 	switch token {
 	case json.Delim('{'):
 		return p.object(name, depth+1)
 	case json.Delim('['):
-		if isRequestList(name) {
+		switch {
+		case p.want != nil: // within a request
+		case p.table != nil && p.table.each == name && p.outer == nil && name != "":
+			return p.benchmarks(depth)
+		case p.table != nil && slices.Contains(strings.Fields(p.table.requests.lists), name):
+			return p.tableRequests(name, depth)
+		case isRequestList(name):
 			return p.requestList(name, depth)
+		}
+		if last := name + "/last"; p.want[last] {
+			return p.ends(name)
 		}
 		i := 0
 		for ; p.d.More(); i++ {
-			if i < keptItems {
+			if i < p.keep {
 				err = p.value(join(name, strconv.Itoa(i)), depth+1)
 			} else {
 				err = p.skip(depth + 1)
@@ -208,32 +281,49 @@ func (p *parser) value(name string, depth int) error {
 
 // skip passes over one value.
 func (p *parser) skip(depth int) error {
-	token, err := p.token()
-	if err != nil {
-		return err
-	}
-	return p.rest(token, depth)
-}
-
-// rest passes over what is left of a value that begins with a token.
-func (p *parser) rest(token json.Token, depth int) (err error) {
 	for open := 0; ; {
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			open++
-		case json.Delim('}'), json.Delim(']'):
-			open--
+		p.limit.read, p.limit.whole = 0, false
+		kind, err := p.d.kind()
+		if err != nil {
+			return p.limit.or(err)
 		}
-		if open+depth > maxDepth {
-			return fmt.Errorf("objects are nested more than %d deep", maxDepth)
+		if open += nesting(kind); open+depth > maxDepth {
+			return errDeep
 		}
 		if open == 0 {
 			return nil
 		}
-		if token, err = p.token(); err != nil {
-			return err
-		}
 	}
+}
+
+// rest passes over what is left of a value that begins with a token.
+func (p *parser) rest(token json.Token, depth int) error {
+	open, _ := token.(json.Delim)
+	for left := nesting(jsontext.Kind(open)); left > 0; {
+		if left+depth > maxDepth {
+			return errDeep
+		}
+		p.limit.read, p.limit.whole = 0, false
+		kind, err := p.d.kind()
+		if err != nil {
+			return p.limit.or(err)
+		}
+		left += nesting(kind)
+	}
+	return nil
+}
+
+var errDeep = fmt.Errorf("objects are nested more than %d deep", maxDepth)
+
+// nesting is by how much a token changes how many objects and lists are open.
+func nesting(kind jsontext.Kind) int {
+	switch kind {
+	case '{', '[':
+		return 1
+	case '}', ']':
+		return -1
+	}
+	return 0
 }
 
 // sniffKeys makes a Sniff of a question about the names of values in the first object, as far as the beginning has it.
@@ -320,6 +410,15 @@ func (p *parser) count(names ...string) *int64 {
 		return nil
 	}
 	return &n
+}
+
+// moment is the time of a clock that counts seconds since 1970, in UTC.
+func (p *parser) moment(names ...string) string {
+	ns := p.number(9, names...)
+	if ns == nil || *ns > math.MaxInt64/2 {
+		return ""
+	}
+	return time.Unix(0, int64(*ns)).UTC().Format(time.RFC3339)
 }
 
 // rate reads the rate that was asked for: a number, or infinity as a text or as Python writes it.

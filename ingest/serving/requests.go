@@ -24,9 +24,10 @@ const maxRequests = 1_000_000
 
 // requestLists are the lists that vLLM and SGLang write with details, an item a request; of itls, a list for each, the sum and the number. Times are in ns.
 type requestLists struct {
-	values map[string][]float64
-	gaps   []int32
-	fault  string // why they are not kept
+	values   map[string][]float64
+	gaps     []int32
+	fault    string    // why they are not kept
+	requests []Request // of a table's lists
 }
 
 // isRequestList reports whether a list is one of the figures of requests.
@@ -206,4 +207,36 @@ func (p *parser) tpotFault(list []Request) string {
 		}
 	}
 	return ""
+}
+
+// listedRequests keeps the requests of a table's lists where they are those of the benchmark: as many succeeded, and the means of their times are those of the file.
+func (p *parser) listedRequests() {
+	l, b := &p.lists, &p.b
+	var n int64
+	sums, of := [2]float64{}, [2]int{}
+	for _, q := range l.requests {
+		if q.OutputTokens == nil || *q.OutputTokens > 0 || q.E2ENs != nil {
+			n++
+		}
+		for i, v := range [...]*float64{q.TTFTNs, q.E2ENs} {
+			if v != nil {
+				sums[i] += *v
+				of[i]++
+			}
+		}
+	}
+	if b.Completed != nil && n != *b.Completed {
+		l.refuse(fmt.Sprintf("%d of them succeeded, and the file says %d", n, *b.Completed))
+	}
+	for _, lat := range b.Latencies {
+		i := slices.Index([]string{"ttft", "e2e"}, lat.Metric)
+		if mean := lat.Ns[0]; i >= 0 && mean != nil && of[i] > 0 && math.Abs(sums[i]/float64(of[i])-*mean) > agreement**mean {
+			l.refuse(fmt.Sprintf("the mean of their %s is not that of %s", lat.Metric, lat.ReportedAs))
+		}
+	}
+	if l.fault != "" {
+		p.warn("the requests one by one are not stored: " + l.fault)
+		return
+	}
+	b.Requests = l.requests
 }

@@ -8,11 +8,15 @@
 //	genai-perf      profile_export_genai_perf.json of genai-perf, and profile_export_aiperf.json of aiperf
 //	trtllm-bench    trtllm-bench throughput or latency --report_json: JSON
 //	mlperf-loadgen  mlperf_log_summary.txt of MLPerf's LoadGen
+//	guidellm        benchmarks.json of GuideLLM 0.8: JSON, a benchmark for each load
+//	inference-perf  stage_N_lifecycle_metrics.json of inference-perf, and summary_lifecycle_metrics.json of all stages
+//	genai-bench     a JSON for each scenario and concurrency of genai-bench, with experiment_metadata.json next to it
 //	prof-serving    prof's own form, for other load generators: JSON, one object a benchmark
 //	aiperf-requests      profile_export.jsonl of aiperf: requests one by one, a line each
 //	genai-perf-requests  profile_export.json of perf_analyzer, which genai-perf runs: the times of each response
+//	inference-perf-requests  per_request_lifecycle_metrics.json of inference-perf
 //
-// The last two have the requests of a benchmark whose summary is another file. What it says of them all is computed here as the tool does, so that a file without its summary is a benchmark too; the fact
+// The last three have the requests of a benchmark whose summary is another file. What it says of them all is computed here as the tool does, so that a file without its summary is a benchmark too; the fact
 // served has each benchmark once.
 //
 // # prof's own form
@@ -88,6 +92,8 @@ type Form struct {
 	// Sniff reports whether a file is one, by its lower-case name and its beginning.
 	Sniff func(name string, head []byte) bool
 	read  func(in io.Reader) ([]Benchmark, error)
+	// readIn makes a read that knows the folder in which the file lies; nil for files that say all themselves.
+	readIn func(folder string) func(in io.Reader) ([]Benchmark, error)
 }
 
 // Forms are the kinds of files.
@@ -97,10 +103,11 @@ func Forms() []Form {
 		out = append(out, g.formOf())
 	}
 	return append(out, []Form{
-		{"genai-perf", MaxBytes, sniffKeys(isGenAIPerf), objects(genaiPerf)},
-		{"mlperf-loadgen", maxSummary, sniffLoadGen, readLoadGen},
-		{"aiperf-requests", MaxBytes, sniffKeys(isAIPerfRequests), aiperfRequests},
-		{"genai-perf-requests", MaxBytes, sniffKeys(isGenAIPerfRequests), genaiPerfRequests},
+		{Name: "genai-perf", MaxBytes: MaxBytes, Sniff: sniffKeys(isGenAIPerf), read: objects(nil, genaiPerf)},
+		{Name: "mlperf-loadgen", MaxBytes: maxSummary, Sniff: sniffLoadGen, read: readLoadGen},
+		{Name: "aiperf-requests", MaxBytes: MaxBytes, Sniff: sniffKeys(isAIPerfRequests), read: aiperfRequests},
+		{Name: "genai-perf-requests", MaxBytes: MaxBytes, Sniff: sniffKeys(isGenAIPerfRequests), read: genaiPerfRequests},
+		{Name: "inference-perf-requests", MaxBytes: MaxBytes, Sniff: sniffInferencePerfRequests, read: inferencePerfRequests},
 	}...)
 }
 
@@ -135,7 +142,11 @@ func (f Form) open(path, name string) ([]Benchmark, error) {
 		return nil, err
 	}
 	defer in.Close()
-	list, err := f.read(in)
+	read := f.read
+	if f.readIn != nil {
+		read = f.readIn(filepath.Dir(name))
+	}
+	list, err := read(in)
 	if err == nil && len(list) == 0 {
 		err = errors.New("it has no benchmark")
 	}

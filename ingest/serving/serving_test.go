@@ -15,7 +15,9 @@ const folder = "../../testdata/serving/"
 // samples are the files of the folder and their forms.
 var samples = map[string]string{"vllm.json": "vllm-bench", "sglang.jsonl": "sglang-bench", "profile_export_genai_perf.json": "genai-perf", "profile_export_aiperf.json": "genai-perf",
 	"trtllm.json": "trtllm-bench", "mlperf_log_summary.txt": "mlperf-loadgen", "own.json": "prof-serving",
-	"aiperf/profile_export.jsonl": "aiperf-requests", "aiperf-whole/profile_export.jsonl": "aiperf-requests", "genai-perf/profile_export.json": "genai-perf-requests", "genai-perf-whole/profile_export.json": "genai-perf-requests"}
+	"aiperf/profile_export.jsonl": "aiperf-requests", "aiperf-whole/profile_export.jsonl": "aiperf-requests", "genai-perf/profile_export.json": "genai-perf-requests", "genai-perf-whole/profile_export.json": "genai-perf-requests",
+	"guidellm/benchmarks.json": "guidellm", "inference-perf/stage_0_lifecycle_metrics.json": "inference-perf", "inference-perf/summary_lifecycle_metrics.json": "inference-perf",
+	"inference-perf/per_request_lifecycle_metrics.json": "inference-perf-requests", "genai-bench/concurrency_2.json": "genai-bench"}
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
@@ -165,7 +167,7 @@ func TestVariants(t *testing.T) {
 func TestWrong(t *testing.T) {
 	const whole = `{"model_id": "m", "duration": 2, "completed": 1, "request_throughput": 0.5, "output_throughput": 8}`
 	for in, want := range map[[2]string]string{
-		{"vllm-bench", whole[:40]}:                                                       "byte 33: it ends inside an object: was it cut off?",
+		{"vllm-bench", whole[:40]}:                                                       "byte 31: it ends inside an object: was it cut off?",
 		{"vllm-bench", whole + "\n" + whole[:40]}:                                        "it ends inside an object: was it cut off?",
 		{"vllm-bench", whole + "\n[1]"}:                                                  "byte 101: want an object",
 		{"vllm-bench", strings.Replace(whole, "1", `"x"`, 1)}:                            `benchmark 1, which ends at byte 101: completed is "x", want a number`,

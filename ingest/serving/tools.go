@@ -2,6 +2,8 @@ package serving
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -51,7 +53,7 @@ func (p *parser) client() {
 	p.requests()
 }
 
-func clientTimes(f fields, metric string) (reportedAs string, names [len(Statistics)]string) {
+func clientTimes(f fields, metric string) (reportedAs string, in unit, names [len(Statistics)]string) {
 	if metric == "e2e" {
 		metric = "e2el"
 		if f.hasAny("mean_e2e_latency_ms", "median_e2e_latency_ms") {
@@ -59,7 +61,7 @@ func clientTimes(f fields, metric string) (reportedAs string, names [len(Statist
 		}
 	}
 	at := func(statistic string) string { return statistic + "_" + metric + "_ms" }
-	return metric, [...]string{at("mean"), at("std"), at("min"), at("median") + " " + at("p50"), at("p90"), at("p95"), at("p99"), at("p99.9"), at("max")}
+	return metric, inMs, [...]string{at("mean"), at("std"), at("min"), at("median") + " " + at("p50"), at("p90"), at("p95"), at("p99"), at("p99.9"), at("max")}
 }
 
 // isGenAIPerf: genai-perf and aiperf write a metric as an object with its unit.
@@ -189,16 +191,16 @@ var trtllm = generator{
 		"requests_per_s=performance/request_throughput_req_s output_tokens_per_s=performance/system_output_throughput_tok_s total_tokens_per_s=performance/system_total_throughput_tok_s",
 }
 
-func trtllmTimes(_ fields, metric string) (reportedAs string, names [len(Statistics)]string) {
+func trtllmTimes(_ fields, metric string) (reportedAs string, in unit, names [len(Statistics)]string) {
 	of, mean := "streaming_metrics/"+metric+"_percentiles", "streaming_metrics/avg_"+metric+"_ms"
 	switch metric {
 	case "e2e":
 		of, mean = "performance/request_latency_percentiles_ms", "performance/avg_request_latency_ms"
 	case "itl":
-		return "", names
+		return "", inMs, names
 	}
 	at := func(statistic string) string { return of + "/" + statistic }
-	return of[strings.IndexByte(of, '/')+1:], [...]string{at("average") + " " + mean, "", at("minimum"), at("p50"), at("p90"), at("p95"), at("p99"), "", at("maximum")}
+	return of[strings.IndexByte(of, '/')+1:], inMs, [...]string{at("average") + " " + mean, "", at("minimum"), at("p50"), at("p90"), at("p95"), at("p99"), "", at("maximum")}
 }
 
 // isOwn: prof's own form says so.
@@ -215,13 +217,13 @@ var own = generator{form: "prof-serving", is: isOwn, names: ownNames(), times: o
 		known = append(known, m.name)
 	}
 	for _, metric := range Metrics {
-		of, names := ownTimes(p.f, metric)
+		of, _, names := ownTimes(p.f, metric)
 		if known = append(append(known, names[:]...), of); p.f[of] != nil {
 			p.wrong(of, "an object of statistics")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.f)) {
-		if !slices.Contains(known, name) || name == "duration_ms" {
+		if !slices.Contains(known, name) || slices.ContainsFunc(measures, func(m measure) bool { return m.name == name && m.isTheirs() }) {
 			p.warn(fmt.Sprintf("%.80s is not read: no such field", name))
 		}
 	}
@@ -229,16 +231,122 @@ var own = generator{form: "prof-serving", is: isOwn, names: ownNames(), times: o
 
 func ownNames() (out string) {
 	for _, m := range measures {
-		if m.name != "duration_ms" {
+		if !m.isTheirs() {
 			out += m.name + "=" + m.name + " "
 		}
 	}
 	return out
 }
 
-func ownTimes(_ fields, metric string) (reportedAs string, names [len(Statistics)]string) {
+func ownTimes(_ fields, metric string) (reportedAs string, in unit, names [len(Statistics)]string) {
 	for i, s := range Statistics {
 		names[i] = metric + "_ms/" + s
 	}
-	return metric + "_ms", names
+	return metric + "_ms", inMs, names
+}
+
+// guidellm is GuideLLM's JSON: of each metric the requests that succeeded, since in total a failed request counts as 0. What it calls inter-token latency is the mean time between the tokens of each
+// request, as often as the request has such times.
+var guidellm = generator{
+	form: "guidellm", is: func(f fields) bool { return f.has("metadata/guidellm_version") }, each: "benchmarks",
+	names: "label=config/strategy/type_ backend=config/backend/kind model=config/backend/model began_unix_s=start_time duration_s=duration " +
+		"completed=metrics/request_totals/successful failed=metrics/request_totals/errored " +
+		"input_tokens=metrics/prompt_token_count/successful/total_sum output_tokens=metrics/output_token_count/successful/total_sum " +
+		"request_rate=config/strategy/rate max_concurrency=config/strategy/max_concurrency,config/strategy/streams mean_concurrency=metrics/request_concurrency/total/mean " +
+		"requests_per_s=metrics/requests_per_second/successful/mean output_tokens_per_s=metrics/output_tokens_per_second/successful/mean total_tokens_per_s=metrics/tokens_per_second/successful/mean",
+	times: timeTable(map[unit]string{
+		inMs: "ttft=metrics/time_to_first_token_ms/successful:time_to_first_token_ms tpot=metrics/inter_token_latency_ms/successful:inter_token_latency_ms",
+		inS:  "e2e=metrics/request_latency/successful:request_latency",
+	}, "mean std_dev min percentiles/p50 percentiles/p90 percentiles/p95 percentiles/p99 percentiles/p999 max"),
+	requests: requestTable{
+		lists: "requests/successful requests/errored", failed: "info/error",
+		names: "input_tokens=prompt_tokens output_tokens=output_tokens ttft_ms=time_to_first_token_ms tpot_ms=inter_token_latency_ms e2e_s=request_latency tokens_received=info/timings/token_iterations",
+	},
+	also: func(p *parser) {
+		if version := p.outer["metadata/version"]; version != json.Number("2") {
+			p.err = errors.Join(p.err, fmt.Errorf("metadata/version is %v, want 2, as GuideLLM 0.8 writes it", version))
+		}
+		if p.b.Label == "throughput" {
+			p.b.Unlimited = new(true)
+		}
+		if incomplete := p.count("metrics/request_totals/incomplete"); incomplete != nil && *incomplete > 0 {
+			p.warn(fmt.Sprintf("%d requests had not ended when the benchmark did: they count neither as completed nor as failed", *incomplete))
+		}
+		// Its figures are 0.0 where there are no values.
+		for metric, figures := range map[string]func(){
+			"prompt_token_count": func() { p.b.InputTokens = nil }, "output_token_count": func() { p.b.OutputTokens = nil },
+			"output_tokens_per_second": func() { p.b.OutputTokensPerS = nil }, "tokens_per_second": func() { p.b.TotalTokensPerS = nil },
+		} {
+			if n := p.count("metrics/" + metric + "/successful/count"); n != nil && *n == 0 {
+				figures()
+			}
+		}
+	},
+}
+
+// inferencePerf are the summaries of inference-perf: of a stage, or of all together, in which the time of pauses counts.
+var inferencePerf = generator{
+	form: "inference-perf", is: func(f fields) bool {
+		return f.has("benchmark_time_seconds", "load_summary/count") && f.hasAny("successes/count", "load_summary/schedule_delay/mean")
+	},
+	names: "duration_s=benchmark_time_seconds completed=successes/count failed=failures/count input_tokens=successes/prompt_tokens/total output_tokens=successes/output_tokens/total " +
+		"request_rate=load_summary/requested_rate max_concurrency=load_summary/concurrency " +
+		"requests_per_s=successes/throughput/requests_per_sec output_tokens_per_s=successes/throughput/output_tokens_per_sec total_tokens_per_s=successes/throughput/total_tokens_per_sec",
+	times: timeTable(map[unit]string{inS: "ttft=successes/latency/time_to_first_token tpot=successes/latency/time_per_output_token itl=successes/latency/inter_token_latency e2e=successes/latency/request_latency"},
+		"mean - min median p90 p95 p99 p99.9 max"),
+	also: func(p *parser) {
+		switch {
+		case p.b.ConcurrencyLimit != nil: // which then says the load
+			p.b.TargetRate, p.b.Unlimited = nil, nil
+		case p.b.TargetRate == nil:
+			p.b.DurationNs, p.b.RequestsPerS, p.b.OutputTokensPerS, p.b.TotalTokensPerS = nil, nil, nil, nil
+			p.b.Label = "all stages"
+			p.warn("duration and throughput are not stored: it sums up all stages, and they hold the pauses between these; the files of the stages have those of each")
+		}
+	},
+}
+
+// inferencePerfTimes are the times of a request, as inference-perf computes its figures of them.
+var inferencePerfTimes = requestTable{failed: "error,error/error_type", names: "input_tokens=info/request_metrics/text/input_tokens,info/input_tokens output_tokens=info/response_metrics/output_tokens,info/output_tokens began_s=start_time ended_s=end_time " +
+	"first_s=info/response_metrics/output_token_times/0,info/output_token_times/0 last_s=info/response_metrics/output_token_times/last,info/output_token_times/last " +
+	"tokens_received=info/response_metrics/output_token_times/count,info/output_token_times/count"}
+
+// genaiBench is a scenario and a concurrency of genai-bench; what it asked is in a file next to it.
+var genaiBench = generator{
+	form: "genai-bench", is: func(f fields) bool { return f.has("aggregated_metrics/run_duration", "aggregated_metrics/scenario") },
+	beside: []string{"experiment_metadata.json"},
+	names: "label=aggregated_metrics/scenario backend=experiment_metadata.json/server_engine,experiment_metadata.json/api_backend model=experiment_metadata.json/api_model_name,experiment_metadata.json/model " +
+		"duration_s=aggregated_metrics/run_duration completed=aggregated_metrics/num_completed_requests failed=aggregated_metrics/num_error_requests " +
+		"input_tokens=aggregated_metrics/stats/num_input_tokens/sum output_tokens=aggregated_metrics/stats/num_output_tokens/sum max_concurrency=aggregated_metrics/num_concurrency " +
+		"requests_per_s=aggregated_metrics/requests_per_second output_tokens_per_s=aggregated_metrics/mean_output_throughput_tokens_per_s total_tokens_per_s=aggregated_metrics/mean_total_tokens_throughput_tokens_per_s",
+	times: func(f fields, metric string) (string, unit, [len(Statistics)]string) {
+		in := inS
+		if f["_time_unit"] == "ms" { // of times alone: run_duration stays in s
+			in = inMs
+		}
+		of := "aggregated_metrics/stats/"
+		return timeTable(map[unit]string{in: "ttft=" + of + "ttft tpot=" + of + "tpot e2e=" + of + "e2e_latency"}, "mean stddev min p50 p90 p95 p99 - max")(f, metric)
+	},
+	requests: requestTable{
+		lists: "individual_request_metrics", failed: "error_code",
+		names: "input_tokens=num_input_tokens output_tokens=num_output_tokens ttft_s=ttft tpot_s=tpot after_s=output_latency e2e_s=e2e_latency",
+	},
+	also: func(p *parser) {
+		switch p.text("_time_unit") {
+		case "s", "": // as older versions, which do not say
+		case "ms":
+			for _, q := range p.lists.requests {
+				for _, v := range []*float64{q.TTFTNs, q.AfterNs, q.E2ENs} {
+					if v != nil {
+						*v /= 1000
+					}
+				}
+			}
+		default:
+			p.wrong("_time_unit", "s or ms")
+		}
+		if p.f["aggregated_metrics/iteration_type"] == "batch_size" {
+			p.b.ConcurrencyLimit = nil
+		}
+	},
 }

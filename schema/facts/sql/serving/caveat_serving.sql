@@ -11,7 +11,7 @@ SELECT
 FROM served d
 JOIN serving_benchmark b ON b.run_id = $run AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id
 JOIN source s ON s.run_id = $run AND s.source_id = d.source_id
-WHERE d.run_id = $run AND s.form IN ('aiperf-requests', 'genai-perf-requests')
+WHERE d.run_id = $run AND s.form LIKE '%-requests'
 GROUP BY b.tool
 UNION ALL BY NAME
 SELECT

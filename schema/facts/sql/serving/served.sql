@@ -18,7 +18,7 @@ WITH b AS (
         b.benchmark_id,
         b.tool,
         b.completed_count,
-        s.form IN ('aiperf-requests', 'genai-perf-requests') AS is_requests,
+        s.form LIKE '%-requests' AS is_requests,
         e.mean_ns AS e2e_ns,
         t.mean_ns AS ttft_ns
     FROM serving_benchmark b

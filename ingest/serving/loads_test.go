@@ -1,0 +1,260 @@
+package serving
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// byHand are the mean, the standard deviation of the values themselves, and percentiles by their nearest rank, or between the two nearest values.
+func byHand(values []float64, interpolated bool) func(statistic string) float64 {
+	slices.Sort(values)
+	n, mean, variance := len(values), 0.0, 0.0
+	for _, v := range values {
+		mean += v / float64(n)
+	}
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / float64(n)
+	}
+	return func(statistic string) float64 {
+		switch statistic {
+		case "mean":
+			return mean
+		case "std":
+			return math.Sqrt(variance)
+		case "min":
+			return values[0]
+		case "max":
+			return values[n-1]
+		}
+		p := map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}[statistic]
+		if !interpolated {
+			return values[max(int(math.Ceil(p*float64(n)-1e-9)), 1)-1]
+		}
+		at := p * float64(n-1)
+		low := int(at)
+		return values[low] + (at-float64(low))*(values[min(low+1, n-1)]-values[low])
+	}
+}
+
+// recorded reads a file into a plain value.
+func recorded[T any](t *testing.T, name string) (out T) {
+	t.Helper()
+	if err := json.Unmarshal(sample(t, name), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestByHand: what the files of GuideLLM, inference-perf and genai-bench say is what their own records of requests add up to, in base units.
+func TestByHand(t *testing.T) {
+	type request struct{ ttft, tpot, e2e float64 } // in ns
+	type whole struct {
+		file         string
+		requests     []request
+		gaps         []float64 // between tokens
+		weight       int       // how often the TPOT of a request counts
+		interpolated bool
+		std, p999    bool
+	}
+	var all []whole
+
+	g := recorded[struct {
+		Benchmarks []struct {
+			Requests struct {
+				Successful []struct {
+					Latency float64 `json:"request_latency"`
+					Info    struct {
+						Timings struct {
+							Start float64 `json:"request_start"`
+							First float64 `json:"first_token_iteration"`
+							Last  float64 `json:"last_token_iteration"`
+						}
+					}
+				}
+			}
+		}
+	}](t, "guidellm/benchmarks.json")
+	guide := whole{file: "guidellm/benchmarks.json", weight: 10, std: true, p999: true}
+	for _, r := range g.Benchmarks[0].Requests.Successful {
+		at := r.Info.Timings
+		guide.requests = append(guide.requests, request{1e9 * (at.First - at.Start), 1e8 * (at.Last - at.First), 1e9 * r.Latency})
+	}
+	all = append(all, guide)
+
+	perf := recorded[[]struct {
+		Start float64 `json:"start_time"`
+		End   float64 `json:"end_time"`
+		Error any
+		Info  struct {
+			Response struct {
+				Times []float64 `json:"output_token_times"`
+			} `json:"response_metrics"`
+		}
+	}](t, "inference-perf/per_request_lifecycle_metrics.json")
+	for file, n := range map[string]int{"inference-perf/stage_0_lifecycle_metrics.json": 20, "inference-perf/summary_lifecycle_metrics.json": 44, "inference-perf/per_request_lifecycle_metrics.json": 44} { // the first stage sent 20
+		one := whole{file: file, interpolated: true, p999: true, weight: 1}
+		for _, r := range perf[:n] {
+			if at := r.Info.Response.Times; r.Error == nil {
+				one.requests = append(one.requests, request{1e9 * (at[0] - r.Start), 1e8 * (at[10] - at[0]), 1e9 * (r.End - r.Start)})
+				for i := range at[1:] {
+					if samples[file] == "inference-perf-requests" { // which keeps no single times
+						break
+					}
+					one.gaps = append(one.gaps, 1e9*(at[i+1]-at[i]))
+				}
+			}
+		}
+		all = append(all, one)
+	}
+
+	const scenario = "genai-bench/concurrency_2.json"
+	b := recorded[struct {
+		Requests []struct {
+			TTFT, TPOT float64
+			E2E        float64 `json:"e2e_latency"`
+			Error      any     `json:"error_code"`
+		} `json:"individual_request_metrics"`
+	}](t, scenario)
+	bench := whole{file: scenario, interpolated: true, std: true, weight: 1}
+	for _, r := range b.Requests {
+		if r.Error == nil {
+			bench.requests = append(bench.requests, request{1e9 * r.TTFT, 1e9 * r.TPOT, 1e9 * r.E2E})
+		}
+	}
+	all = append(all, bench)
+
+	for _, c := range all {
+		list, err := form(t, samples[c.file]).open(folder+c.file, folder+c.file)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %d benchmarks, %v", c.file, len(list), err)
+		}
+		got := list[0]
+		if *got.Completed != int64(len(c.requests)) {
+			t.Errorf("%s: %d completed, want %d", c.file, *got.Completed, len(c.requests))
+		}
+		values := map[string][]float64{"itl": c.gaps}
+		for _, r := range c.requests {
+			values["ttft"], values["e2e"] = append(values["ttft"], r.ttft), append(values["e2e"], r.e2e)
+			for range c.weight {
+				values["tpot"] = append(values["tpot"], r.tpot)
+			}
+		}
+		for _, metric := range Metrics {
+			at := slices.IndexFunc(got.Latencies, func(l Latency) bool { return l.Metric == metric })
+			if has := at >= 0; has != (len(values[metric]) > 0) {
+				t.Errorf("%s: %s is there: %v", c.file, metric, has)
+				continue
+			} else if !has {
+				continue
+			}
+			of := byHand(values[metric], c.interpolated)
+			for i, statistic := range Statistics {
+				v := got.Latencies[at].Ns[i]
+				if has := statistic != "std" && statistic != "p99.9" || statistic == "std" && c.std || statistic == "p99.9" && c.p999; has != (v != nil) {
+					t.Errorf("%s: %s of %s is %s", c.file, statistic, metric, shown(v))
+				} else if has && math.Abs(*v-of(statistic)) > 1e-13*of("mean") {
+					t.Errorf("%s: %s of %s is %v, by hand %v", c.file, statistic, metric, *v, of(statistic))
+				}
+			}
+		}
+	}
+}
+
+// TestRequestLists: the requests that the files list are those of the benchmark.
+func TestRequestLists(t *testing.T) {
+	for name, want := range map[string]string{ // completed, failed, tokens; then the requests
+		"guidellm/benchmarks.json":                          "16 4 512 176: 20 requests, the first 32 11 5.302071571350098e+07 1.0039043426513672e+08 10 1.5401387214660645e+08, the last 32 0 - - - -",
+		"inference-perf/per_request_lifecycle_metrics.json": "36 8 1152 396: 44 requests, the first 32 11 5.656682200014984e+07 1.0042695199990703e+08 10 1.581947460003903e+08",
+		"genai-bench/concurrency_2.json":                    "20 4 406 220: 24 requests, the first 20 11 6.164244799992957e+07 9.954930399999285e+07 - 1.6119175199992242e+08",
+	} {
+		list, err := form(t, samples[name]).open(folder+name, folder+name)
+		if err != nil || len(list) != 1 || len(list[0].Requests) == 0 {
+			t.Fatalf("%s: %+v, %v", name, list, err)
+		}
+		b, lines := list[0], list[0].requestLines()
+		if got := fmt.Sprintf("%s %s %s %s: %d requests, the first %s, the last %s", shown(b.Completed), shown(b.Failed), shown(b.InputTokens), shown(b.OutputTokens), len(lines), lines[0], lines[len(lines)-1]); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestPitfalls: what the tools write where nothing was measured, in other units, or of another load.
+func TestPitfalls(t *testing.T) {
+	const guide = `{"metadata": {"version": 2, "guidellm_version": "0.8.1"}, "benchmarks": [{"config": {"strategy": {"type_": "constant", "rate": 2.5}}, "duration": 4, "metrics": {` +
+		`"request_totals": {"successful": 0, "errored": 3, "incomplete": 1}, "prompt_token_count": {"successful": {"count": 0, "total_sum": 0.0}}, "tokens_per_second": {"successful": {"count": 0, "mean": 0.0}}, ` +
+		`"request_latency": {"successful": {"count": 0, "mean": 0.0, "percentiles": {"p50": 0.0}}, "total": {"count": 3, "mean": 0.5}}}}`
+	const bench = `{"aggregated_metrics": {"scenario": "D(1,2)", "num_concurrency": 4, "iteration_type": "num_concurrency", "run_duration": 2, "error_rate": 0, "num_error_requests": 1, "num_completed_requests": 2, ` +
+		`"stats": {"ttft": {"mean": 50.5, "p99": 60}}}, "individual_request_metrics": [{"ttft": 50, "num_output_tokens": 3, "error_code": null}, {"ttft": 51, "num_output_tokens": 3}, {"error_code": 500}], "_time_unit": "ms"}`
+	const perf = `{"benchmark_time_seconds": 5, "load_summary": {"count": 2, "requested_rate": 100.0, "concurrency": 8}, "successes": {"count": 2, "latency": {"request_latency": {"mean": 0.5, "median": 0.5, "p99.9": 0.75}, "time_to_first_token": null}, "throughput": {"requests_per_sec": 0.4}}, "failures": {"count": 0}}`
+	for in, want := range map[[2]string]string{
+		{"guidellm", guide + `]}`}: "guidellm|constant||| 4000000000 0 3 - - 2.5 false - - - - - " +
+			"1 requests had not ended when the benchmark did: they count neither as completed nor as failed request_latency is not stored: it is 0 in all of its figures, so no request had such a time",
+		{"guidellm", guide + `, {"config": {"strategy": {"type_": "throughput"}}, "start_time": 1795822286.9}]}`}: "guidellm|constant||| 4000000000 0 3 - - 2.5 false - - - - - " +
+			"1 requests had not ended when the benchmark did: they count neither as completed nor as failed request_latency is not stored: it is 0 in all of its figures, so no request had such a time " +
+			"guidellm|throughput|||2026-11-27T23:31:26Z - - - - - - true - - - - -",
+		{"genai-bench", bench}: "genai-bench|D(1,2)||| 2000000000 2 1 - - - - 4 - - - - ttft ttft: 50500000 - - - - - 60000000 - - - 3 5e+07 - - - - 3 5.1e+07 - - - - 0 - - - -",
+		{"genai-bench", strings.Replace(strings.Replace(bench, `"ms"`, `"s"`, 1), `"ttft": 51`, `"ttft": 57`, 1)}: "genai-bench|D(1,2)||| 2000000000 2 1 - - - - 4 - - - - ttft ttft: 50500000000 - - - - - 60000000000 - - " +
+			"the requests one by one are not stored: the mean of their ttft is not that of ttft",
+		{"inference-perf", perf}: "inference-perf|||| 5000000000 2 0 - - - - 8 - 0.40000000000000002 - - e2e request_latency: 500000000 - - 500000000 - - - 750000000 -",
+		{"inference-perf", strings.Replace(perf, `, "requested_rate": 100.0, "concurrency": 8`, "", 1)}: "inference-perf|all stages||| - 2 0 - - - - - - - - - e2e request_latency: 500000000 - - 500000000 - - - 750000000 - " +
+			"duration and throughput are not stored: it sums up all stages, and they hold the pauses between these; the files of the stages have those of each",
+		{"inference-perf-requests", `[{"start_time": 1.5, "end_time": 2, "request": "x", "info": {"response_metrics": {"output_tokens": 1, "output_token_times": [1.75]}}, "error": null}]`}: "inference-perf|||| - 1 0 - 1 - - - - - - - e2e request_latency: 500000000 - 500000000 500000000 500000000 500000000 500000000 500000000 500000000 - 1 - - 0 5e+08",
+	} {
+		if got := formsOf([]byte(in[1])); !slices.Equal(got, in[:1]) {
+			t.Errorf("%s is taken for %q", in[1], got)
+		}
+		list, err := form(t, in[0]).read(strings.NewReader(in[1]))
+		var got []string
+		for _, b := range list {
+			got = append(append(got, b.lines()...), b.requestLines()...)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %v\n  %s\nwant\n  %s", in[1], err, strings.Join(got, " "), want)
+		}
+	}
+	for in, want := range map[[2]string]string{
+		{"guidellm", strings.Replace(guide, `"version": 2`, `"version": 3`, 1) + `]}`}: "benchmark 1, which ends at byte 490: metadata/version is 3, want 2, as GuideLLM 0.8 writes it",
+		{"guidellm", guide}: "it ends inside an object: was it cut off?",
+		{"guidellm", strings.Replace(guide, `"errored": 3`, `"errored": "x"`, 1)}:                                                        `metrics/request_totals/errored is "x", want a number`,
+		{"guidellm", `{"metadata": {"guidellm_version": "0.8.1"}, "benchmarks": [5]}`}:                                                   "byte 60: want a {",
+		{"genai-bench", strings.Replace(bench, `"ms"`, `"h"`, 1)}:                                                                        `_time_unit is "h", want s or ms`,
+		{"genai-bench", strings.Replace(bench, `[{"ttft"`, `[5, {"ttft"`, 1)}:                                                            "want a {",
+		{"inference-perf-requests", `[{"start_time": 1.5, "end_time": 1, "info": {}}]`}:                                                  "request 1: it has no start_time or end_time",
+		{"inference-perf-requests", `[{"start_time": 1.5, "end_time": 2, "info": {"response_metrics": {"output_token_times": [[1]]}}}]`}: "output_token_times is a list of lists or objects, want numbers",
+		{"inference-perf-requests", `[{"start_time": 1.5, "end_time": 2, "info": {}}] 5`}:                                                "want nothing behind the list",
+		{"inference-perf-requests", `[{"start_time": 1.5, "end_time": 2,`}:                                                               "it ends inside an object: was it cut off?",
+	} {
+		if list, err := form(t, in[0]).read(strings.NewReader(in[1])); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.300s: %+v, %v, want %q", in[1], list, err, want)
+		}
+	}
+}
+
+// BenchmarkRequestLists reads 10,000 requests, with the texts that the tools keep of each.
+func BenchmarkRequestLists(b *testing.B) {
+	text := strings.Repeat(`data: {\"choices\": [{\"text\": \"a\"}]}\n\n`, 100)
+	for _, c := range []struct{ file, list, texts string }{
+		{"inference-perf/per_request_lifecycle_metrics.json", "[", `"response": "`},
+		{"guidellm/benchmarks.json", `"successful": [`, `"output": "`},
+		{"genai-bench/concurrency_2.json", `"individual_request_metrics": [`, ""},
+	} {
+		head, rest, _ := strings.Cut(string(sample(b, c.file)), c.list+`{`)
+		one, end, _ := strings.Cut(rest, "}, {")
+		if c.texts != "" {
+			one = strings.Replace(strings.Replace(one, c.texts, c.texts+text, 1), `"output": null`, `"output": "`+text+`"`, 1)
+		}
+		in := head + c.list + strings.Repeat("{"+one+"}, ", 10_000) + "{" + end
+		b.Run(samples[c.file], func(b *testing.B) {
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				if list, err := form(b, samples[c.file]).read(strings.NewReader(in)); err != nil || len(list) != 1 {
+					b.Fatal(list, err)
+				}
+			}
+		})
+	}
+}
