@@ -18,9 +18,12 @@ func Unit(metric string) string {
 	if unit, ok := unitOf[metric]; ok {
 		return unit
 	}
-	// Attributes of the CUDA device have no unit in ncu, whatever they count; a group is no value of its own.
-	if strings.HasPrefix(metric, "device__attribute_") || strings.HasPrefix(metric, "group:") {
-		return ""
+	// Attributes of the CUDA device have no unit in ncu, whatever they count; a group is no value of its own, and the times of PM sampling's passes are
+	// keys of instances.
+	for _, unitless := range []string{"device__attribute_", "group:", "profiler__pmsampler_ctxsw_", "profiler__timestamp_workload_"} {
+		if strings.HasPrefix(metric, unitless) {
+			return ""
+		}
 	}
 	part := structure.FindStringSubmatch(metric)
 	if part == nil {
