@@ -601,30 +601,30 @@ func instance(msg []byte) (address uint64, value float64, ok bool, err error) {
 	return address, m.Value, hasAddress && has && !m.IsText, err
 }
 
-// module finds the module of the result that Each is at. A report that was made smaller can lack it: the functions are then those whose addresses the
-// result itself says, of which the first is the kernel.
+// module finds the module of the result that Each is at; nil without a function. Its functions are those of the report's list and those whose addresses the
+// result itself says, of which the first is the kernel: old versions of ncu wrote no list, and a report that was made smaller can lack the module.
 func (r *Report) module() (*module, error) {
 	key := moduleKey{r.at.result.PID, r.at.module}
-	if m := r.code.modules[key]; m != nil && len(m.functions) > 0 {
-		return m, nil
+	m := r.code.modules[key]
+	if m == nil {
+		m = &module{}
 	}
-	m := &module{isRead: true}
 	for _, msg := range r.at.instanced {
 		isPlaces := false
 		err := eachField(msg, func(x field) error {
 			switch {
 			case x.number(1):
 				isPlaces = x.int < uint64(len(r.strings)) && r.strings[x.int] == "launch__function_pcs"
-			case x.message(3) && isPlaces && len(m.functions) < maxFunctions:
+			case x.message(3) && isPlaces:
 				nth, address, ok, err := instance(x.bytes)
 				if err != nil || !ok {
 					return err
 				}
-				f := &Function{address: uint64(address), module: m}
+				symbol := ""
 				if nth == 0 {
-					f.Symbol = r.at.result.Symbol
+					symbol = r.at.result.Symbol
 				}
-				m.functions = append(m.functions, f)
+				m.add(uint64(address), symbol)
 			}
 			return nil
 		})
@@ -635,10 +635,22 @@ func (r *Report) module() (*module, error) {
 	if len(m.functions) == 0 {
 		return nil, nil
 	}
-	slices.SortStableFunc(m.functions, func(a, b *Function) int { return cmp.Compare(a.address, b.address) })
 	if r.code.modules == nil {
 		r.code.modules = map[moduleKey]*module{}
 	}
 	r.code.modules[key] = m
 	return m, nil
+}
+
+// add adds a function at an address where none is known.
+func (m *module) add(address uint64, symbol string) {
+	at, known := slices.BinarySearchFunc(m.functions, address, func(f *Function, a uint64) int { return cmp.Compare(f.address, a) })
+	if known || len(m.functions) == maxFunctions {
+		return
+	}
+	f := &Function{address: address, Symbol: symbol, module: m}
+	if m.read != nil {
+		f.size = m.read.functions[symbol].size
+	}
+	m.functions = slices.Insert(m.functions, at, f)
 }

@@ -83,6 +83,7 @@ func readCubin(r io.ReaderAt) (*cubin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("symbols: %w", err)
 	}
+	unload(symbols)
 	c := &cubin{functions: map[string]codeRange{}, sections: f.Sections}
 	if c.capability, err = capability(r, f.OSABI); err != nil {
 		return nil, err
@@ -112,6 +113,20 @@ func readCubin(r io.ReaderAt) (*cubin, error) {
 		return codeFile{name: name, ptx: texts[name]}, texts[name] != nil
 	})
 	return c, nil
+}
+
+// unload makes the values of symbols offsets in their sections: in reports of old versions they are the addresses to which the code was loaded, those of
+// sections too; else sections have 0.
+func unload(symbols []elf.Symbol) {
+	loaded := map[elf.SectionIndex]uint64{}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_SECTION {
+			loaded[s.Section] = s.Value
+		}
+	}
+	for i := range symbols {
+		symbols[i].Value -= loaded[symbols[i].Section]
+	}
 }
 
 // readTable reads the line table of that name; empty where there is none. fileOf says which file one of the table is, nil where it names none.

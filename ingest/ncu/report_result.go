@@ -189,7 +189,7 @@ func (d *decoder) device() {
 	}
 }
 
-// metric reads one metric. One that has no value of its own, only those of instances, gives no row, and its instances are not read.
+// metric reads one metric. One that has no value of its own, only those of instances, gives no row.
 func (d *decoder) metric(msg []byte) error {
 	var m Metric
 	var has, isInstanced bool
@@ -206,7 +206,7 @@ func (d *decoder) metric(msg []byte) error {
 		}
 		return err
 	})
-	if err != nil || !has {
+	if err != nil || !has && !isInstanced {
 		return err
 	}
 	if id >= uint64(len(d.report.strings)) {
@@ -222,6 +222,9 @@ func (d *decoder) metric(msg []byte) error {
 	d.taken[id] = d.report.Results
 	if isInstanced && d.result.Kind == Kernel {
 		d.report.at.instanced = append(d.report.at.instanced, msg)
+	}
+	if !has {
+		return nil
 	}
 	m.Name = d.report.strings[id]
 	m.Unit = d.report.unit(id)

@@ -2,11 +2,13 @@ package ncu_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -407,6 +409,74 @@ func TestStoreSource(t *testing.T) {
 		t.Errorf("%d instructions at %d places", len(instructions), len(at))
 	}
 	k.Table("source_part").Is("part", "values at instructions").Expect(t, "stored_count reason", fmt.Sprintf("%d|zeros are not stored", len(want)))
+}
+
+// oldReport makes the report source/lines as old versions of ncu wrote it: without its list of functions, and with the addresses to which code was loaded in
+// the symbols of the code.
+func oldReport(t testing.TB) []byte {
+	t.Helper()
+	head, parts := takeApart(t, reportOf(t, "source/lines"))
+	lists, moved := 0, 0
+	for _, p := range parts {
+		header, _ := withoutField(p.header, 5)
+		for i := range p.entries[:len(p.entries)-p.results] {
+			left, list := withoutField(p.entries[i], 9)
+			lists += len(list)
+			left, _ = withoutField(left, 4)
+			for _, cubin := range fieldsOf(t, p.entries[i], 4) {
+				left = append(left, messageField(4, loadedAt(cubin, 0x7f6b00000000, &moved))...)
+			}
+			p.entries[i] = left
+		}
+		head = append(head, blockWith(header, p.entries...)...)
+	}
+	if lists == 0 || moved < 8 {
+		t.Fatalf("%d bytes of lists, %d symbols", lists, moved)
+	}
+	return head
+}
+
+// loadedAt puts the addresses to which code was loaded into the symbols of a cubin, those of each section in a range of its own.
+func loadedAt(cubin []byte, base uint64, moved *int) []byte {
+	cubin = slices.Clone(cubin)
+	number := binary.LittleEndian
+	for i := range int(number.Uint16(cubin[60:])) {
+		section := cubin[number.Uint64(cubin[40:])+uint64(i*64):]
+		if number.Uint32(section[4:]) != uint32(elf.SHT_SYMTAB) {
+			continue
+		}
+		at, size := number.Uint64(section[24:]), number.Uint64(section[32:])
+		for ; size >= 24; at, size = at+24, size-24 {
+			if in := number.Uint16(cubin[at+6:]); in > 0 && in < uint16(elf.SHN_LORESERVE) {
+				number.PutUint64(cubin[at+8:], number.Uint64(cubin[at+8:])+base+uint64(in)<<20)
+				*moved++
+			}
+		}
+	}
+	return cubin
+}
+
+// TestOldReport: of every kernel of a report without a list of functions, the values at instructions, their operations and lines are those of the report
+// with one. A report of ncu 2021.3 has no list.
+func TestOldReport(t *testing.T) {
+	want, got := readCode(t, reportOf(t, "source/lines")), readCode(t, oldReport(t))
+	if !reflect.DeepEqual(got, want) || len(want.values) != 4 {
+		t.Errorf("it has %d instructions in %d kernels, and in the old form %d in %d", len(want.instructions), len(want.values), len(got.instructions), len(got.values))
+	}
+}
+
+// TestNoTotal: of a metric that has values at instructions and none of its own, these are stored.
+func TestNoTotal(t *testing.T) {
+	at := func(address, v uint64) []byte {
+		return messageField(3, messageField(1, uintField(5, address)), messageField(2, uintField(5, v)))
+	}
+	k, _ := stored(t, saved(t, "total.ncu-rep", oneKernel([]string{"launch__function_pcs", "memory_type"}, textField(5, "_Z1kv"), uintField(1, 7),
+		messageField(13, uintField(1, 0), messageField(2, uintField(5, 1)), at(0, 1<<40)),
+		messageField(13, uintField(1, 1), at(1<<40+16, 4), at(1<<40+32, 16)))))
+	k.Table("ncu_instance").Expect(t, "metric_id.name offset_bytes value", "memory_type|16|4", "memory_type|32|16")
+	if got := k.Table("ncu_metric").Is("metric_id.name", "memory_type"); len(got) > 0 {
+		t.Errorf("it has a value of its own: %v", got.Texts("value"))
+	}
 }
 
 // TestSourceOfAnotherVersion: the text of a file that was changed after it was compiled is not taken for the one that was compiled.
