@@ -50,6 +50,18 @@ var otherForms = []struct {
 		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"frame"`)) && bytes.Contains(head, []byte(`"metrics"`))
 	}, "it is a tree of Triton's Proton (hatchet), with sums and no timeline: give a trace of torch.profiler, or an export of Nsight Systems"},
 	{holds("CorrID,Pid,Tid", "CorrId,Pid,Tid"), "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give the report's export (nsys export --type sqlite), or its cuda_gpu_trace"},
+	{jsonOf("benchmark_version", "experiment_folder_name"), "it says how genai-bench made its results: give the JSON of a scenario next to it, with which it is read"},
+	{jsonOf("outputs_dir", "no_test_connection"), "it says how EvalScope made its results: give benchmark_summary.json next to it, with which it is read"},
+	{func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"Percentiles"`))
+	}, "it has the percentiles of EvalScope: give benchmark_summary.json next to it, with which it is read"},
+	{jsonOf("n_samples", "warmup_frac"), "it has how EvalScope's throughput went: give benchmark_summary.json next to it"},
+	{jsonOf("wall_start", "cum_completion"), "it has how EvalScope's throughput went: give benchmark_summary.json next to it"},
+	{ends("benchmark_data.db"), "it is EvalScope's database, whose answers only Python can read: give benchmark_summary.json next to it"},
+	{holds("Run Info,"), "it is GuideLLM's table: give its JSON (--output-path benchmarks.json)"},
+	{func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte("metrics:")) && bytes.Contains(head, []byte("\n  latency:")) || bytes.Contains(head, []byte("\nversion: '0.1'"))
+	}, "it is a benchmark report of llm-d of version 0.1: give one of 0.2, or the load generator's own result"},
 	{ends(".pftrace", ".perfetto-trace"), "it is a Perfetto trace, which prof does not read: rocprofv3 --output-format json (or rocpd, csv)"},
 	{ends(".pickle", ".pkl"), "it is a pickle, such as PyTorch's snapshots of memory, which only Python can read: export a trace (export_chrome_trace)"},
 	{ends(".ncu-proj", ".nsys-proj"), "it is a project of Nsight, without results: give the report"},
@@ -69,6 +81,13 @@ func holds(columns ...string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool {
 		line, _, _ := bytes.Cut(head, []byte("\n"))
 		return slices.ContainsFunc(columns, func(c string) bool { return bytes.Contains(line, []byte(c)) })
+	}
+}
+
+// jsonOf reports whether an object begins with members of these names among them.
+func jsonOf(members ...string) func(string, []byte) bool {
+	return func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte("{")) && !slices.ContainsFunc(members, func(m string) bool { return !bytes.Contains(head, []byte(`"`+m+`"`)) })
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/ingest/load"
 )
 
 const first = "../../testdata/first/20251107-115812/"
@@ -218,7 +220,7 @@ func TestWrong(t *testing.T) {
 		{"inputs", "count: &x 1\ninputs: *x\n"}:                                                     "is not read",
 		{"inputs", strings.Repeat("[", 100)}:                                                        "nested more than 16 deep",
 		{"inputs", "a: 1\n" + strings.Repeat("- ", 1<<16)}:                                          "nested more than 16 deep",
-		{"inputs", strings.Repeat("#", maxYAML+1)}:                                                  "larger than 256 KiB",
+		{"inputs", strings.Repeat("#", load.MaxYAML+1)}:                                             "larger than 256 KiB",
 		{"inputs", "- a\n"}:                                                                         "not one mapping",
 		{"assumptions", "# Run Assumptions\n"}:                                                      "it has no setting",
 		{"kernel-table", "|kernel_name|total_ms|calls|mean_ms|device|\n|a|1|\n"}:                    "line 2: it has 2 cells, the header 5",

@@ -13,6 +13,7 @@ type generator struct {
 	each string            // the list of which each item is a benchmark; "" where the object itself is one
 	// beside are files that may lie next to it and say more of the same benchmark: their fields are NAME/field.
 	beside []string
+	before func(*parser) // puts right what the table reads then; may be nil
 	// names are measures with the names of their fields, of which the first that is there counts: "completed=requests,num_requests duration_s=time". A blank
 	// in a field's name is ~.
 	names string
@@ -84,12 +85,15 @@ var measures = []measure{
 
 // generators are those that a table describes. To add one, add a value.
 func generators() []generator {
-	return []generator{own, vllm, sglang, trtllm, guidellm, inferencePerf, genaiBench}
+	return []generator{own, vllm, sglang, trtllm, guidellm, inferencePerf, genaiBench, evalScope, vllmLatency, vllmThroughput}
 }
 
 // read reads an object by the table.
 func (g generator) read(p *parser) {
 	p.b.Tool = cmp.Or(g.tool, g.form)
+	if g.before != nil {
+		g.before(p)
+	}
 	for entry := range strings.FieldsSeq(g.names) {
 		name, fields, _ := strings.Cut(entry, "=")
 		for _, m := range measures {

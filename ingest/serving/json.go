@@ -438,6 +438,7 @@ func (p *parser) latency(metric, reportedAs string, power int, names [len(Statis
 	l := Latency{Metric: metric, ReportedAs: reportedAs}
 	for i, name := range names {
 		for _, name := range strings.Fields(name) {
+			name = strings.ReplaceAll(name, "~", " ")
 			if n, ok := p.f[name].(json.Number); ok && strings.HasPrefix(n.String(), "-") { // clocks and token counts of tools are off at times
 				p.warn(fmt.Sprintf("%s is not stored: it is negative", name))
 				continue

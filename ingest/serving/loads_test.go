@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/ingest/load"
 )
 
 // byHand are the mean, the standard deviation of the values themselves, and percentiles by their nearest rank, or between the two nearest values.
@@ -59,6 +61,8 @@ func TestByHand(t *testing.T) {
 		weight       int       // how often the TPOT of a request counts
 		interpolated bool
 		std, p999    bool
+		// by how many ns the file rounds percentiles, means, and both of the whole request, at most
+		round, roundMean, roundWhole float64
 	}
 	var all []whole
 
@@ -127,6 +131,25 @@ func TestByHand(t *testing.T) {
 	}
 	all = append(all, bench)
 
+	// EvalScope writes times of four decimals, and means of two.
+	records := recorded[[]struct {
+		Success        int
+		Latency        float64
+		First          float64   `json:"first_chunk_latency"`
+		PerOutputToken float64   `json:"time_per_output_token"`
+		Gaps           []float64 `json:"inter_token_latencies"`
+	}](t, "evalscope.records.json")
+	scope := whole{file: "evalscope/benchmark_summary.json", weight: 1, round: 50, roundMean: 5_000, roundWhole: 50_000}
+	for _, r := range records {
+		if r.Success == 1 {
+			scope.requests = append(scope.requests, request{1e9 * r.First, 1e9 * r.PerOutputToken, 1e9 * r.Latency})
+			for _, gap := range r.Gaps {
+				scope.gaps = append(scope.gaps, 1e9*gap)
+			}
+		}
+	}
+	all = append(all, scope)
+
 	for _, c := range all {
 		list, err := form(t, samples[c.file]).open(folder+c.file, folder+c.file)
 		if err != nil || len(list) != 1 {
@@ -152,11 +175,20 @@ func TestByHand(t *testing.T) {
 				continue
 			}
 			of := byHand(values[metric], c.interpolated)
+			rounded := func(metric, statistic string) float64 {
+				switch {
+				case metric == "e2e":
+					return c.roundWhole
+				case statistic == "mean":
+					return c.roundMean
+				}
+				return c.round
+			}
 			for i, statistic := range Statistics {
 				v := got.Latencies[at].Ns[i]
 				if has := statistic != "std" && statistic != "p99.9" || statistic == "std" && c.std || statistic == "p99.9" && c.p999; has != (v != nil) {
 					t.Errorf("%s: %s of %s is %s", c.file, statistic, metric, shown(v))
-				} else if has && math.Abs(*v-of(statistic)) > 1e-13*of("mean") {
+				} else if has && math.Abs(*v-of(statistic)) > 1e-13*of("mean")+rounded(metric, statistic) {
 					t.Errorf("%s: %s of %s is %v, by hand %v", c.file, statistic, metric, *v, of(statistic))
 				}
 			}
@@ -182,6 +214,26 @@ func TestRequestLists(t *testing.T) {
 	}
 }
 
+// TestReport: llm-d's report of a benchmark of GuideLLM has its figures.
+func TestReport(t *testing.T) {
+	of := map[string][]Latency{}
+	for _, name := range []string{"guidellm/benchmarks.json", "llm-d/benchmark_report.yaml"} {
+		list, err := form(t, samples[name]).open(folder+name, folder+name)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %+v, %v", name, list, err)
+		}
+		of[name] = list[0].Latencies
+	}
+	for i, l := range of["guidellm/benchmarks.json"] {
+		r := of["llm-d/benchmark_report.yaml"][i]
+		for s := range Statistics {
+			if l.Metric != r.Metric || *l.Ns[s] != *r.Ns[s] {
+				t.Errorf("%s of %s is %v, in the report %v", Statistics[s], l.Metric, *l.Ns[s], *r.Ns[s])
+			}
+		}
+	}
+}
+
 // TestPitfalls: what the tools write where nothing was measured, in other units, or of another load.
 func TestPitfalls(t *testing.T) {
 	const guide = `{"metadata": {"version": 2, "guidellm_version": "0.8.1"}, "benchmarks": [{"config": {"strategy": {"type_": "constant", "rate": 2.5}}, "duration": 4, "metrics": {` +
@@ -190,7 +242,18 @@ func TestPitfalls(t *testing.T) {
 	const bench = `{"aggregated_metrics": {"scenario": "D(1,2)", "num_concurrency": 4, "iteration_type": "num_concurrency", "run_duration": 2, "error_rate": 0, "num_error_requests": 1, "num_completed_requests": 2, ` +
 		`"stats": {"ttft": {"mean": 50.5, "p99": 60}}}, "individual_request_metrics": [{"ttft": 50, "num_output_tokens": 3, "error_code": null}, {"ttft": 51, "num_output_tokens": 3}, {"error_code": 500}], "_time_unit": "ms"}`
 	const perf = `{"benchmark_time_seconds": 5, "load_summary": {"count": 2, "requested_rate": 100.0, "concurrency": 8}, "successes": {"count": 2, "latency": {"request_latency": {"mean": 0.5, "median": 0.5, "p99.9": 0.75}, "time_to_first_token": null}, "throughput": {"requests_per_sec": 0.4}}, "failures": {"count": 0}}`
+	const scope = `{"Test Duration (s)": 1.5, "Concurrency": 2, "Request Rate (req/s)": -1.0, "Success Requests": 0, "Failed Requests": 4, "Req Throughput (req/s)": -1, "Avg Latency (s)": -1, "Avg TTFT (ms)": -1000, "Avg Input Tokens": -1, "Input Throughput (tok/s)": 0.0}`
+	const report = "results:\n  request_performance:\n    aggregate:\n      latency:\n        inter_token_latency: {units: s/token, mean: 0.01, p99p9: 0.02}\n        time_to_first_token: {units: ms, mean: 50}\n" +
+		"      requests: {total: 20, failures: 4, incomplete: 1}\n      throughput:\n        request_rate: {units: queries/s, mean: 2.5}\nrun:\n  time: {duration: PT1M2.5S}\nversion: 0.2.1\n"
+	const sgl = `{"backend": "sglang", "dataset_name": "random", "request_rate": "inf", "random_input_len": 8, "random_range_ratio": 0, "completed": 2, "mean_itl_ms": 30, "mean_tpot_ms": 10, "accept_length": 3.0625}`
 	for in, want := range map[[2]string]string{
+		{"evalscope", scope}: "evalscope|||| 1500000000 0 4 - - - true 2 - - - - percentiles are not known: they are in benchmark_percentile.json, which does not lie next to it",
+		{"llm-d", report}: "llm-d|||| 62500000000 15 4 - - - - - - 2.5 - - ttft time_to_first_token: 50000000 - - - - - - - - " +
+			"inter_token_latency is not stored: without scenario.load.standardized.tool it may be of requests or of single tokens",
+		{"llm-d", report + "scenario:\n  load:\n    standardized: {tool: vllm-benchmark, rate_qps: 4, concurrency: 8}\n"}: "llm-d|vllm-benchmark||| 62500000000 15 4 - - 4 false 8 - 2.5 - - ttft time_to_first_token: 50000000 - - - - - - - - " +
+			"itl inter_token_latency: 10000000 - - - - - - 20000000 -",
+		{"sglang-bench", sgl}: "sglang-bench||sglang|| - 2 - - - - true - - - - - tpot tpot: 10000000 - - - - - - - - itl itl: 30000000 - - - - - - - - " +
+			"accept_length is 3.06: so many tokens come of a step of speculative decoding, which explains an ITL above TPOT",
 		{"guidellm", guide + `]}`}: "guidellm|constant||| 4000000000 0 3 - - 2.5 false - - - - - " +
 			"1 requests had not ended when the benchmark did: they count neither as completed nor as failed request_latency is not stored: it is 0 in all of its figures, so no request had such a time",
 		{"guidellm", guide + `, {"config": {"strategy": {"type_": "throughput"}}, "start_time": 1795822286.9}]}`}: "guidellm|constant||| 4000000000 0 3 - - 2.5 false - - - - - " +
@@ -221,6 +284,13 @@ func TestPitfalls(t *testing.T) {
 		{"guidellm", guide}: "it ends inside an object: was it cut off?",
 		{"guidellm", strings.Replace(guide, `"errored": 3`, `"errored": "x"`, 1)}:                                                        `metrics/request_totals/errored is "x", want a number`,
 		{"guidellm", `{"metadata": {"guidellm_version": "0.8.1"}, "benchmarks": [5]}`}:                                                   "byte 60: want a {",
+		{"llm-d", strings.Replace(report, "0.2.1", "0.3", 1)}:                                                                            `version is "0.3", want 0.2, or a later one of 0.2`,
+		{"llm-d", strings.Replace(report, "s/token", "min", 1) + "scenario:\n  load:\n    standardized: {tool: x}\n"}:                    `inter_token_latency/units is "min", want ms, s, ms/token or s/token`,
+		{"llm-d", strings.Replace(report, "queries/s", "queries/min", 1)}:                                                                `request_rate/units is "queries/min", want queries/s`,
+		{"llm-d", strings.Replace(report, "total: 20", "total: 2", 1)}:                                                                   "want no fewer than failures and incomplete",
+		{"llm-d", report + "&a [*a]"}:                                                                                                    "line ",
+		{"llm-d", "results:\n  request_performance:\nversion: '0.2'\n"}:                                                                  "it has neither latencies nor a rate of requests",
+		{"llm-d", strings.Repeat("x", load.MaxYAML+1)}:                                                                                   "larger than",
 		{"genai-bench", strings.Replace(bench, `"ms"`, `"h"`, 1)}:                                                                        `_time_unit is "h", want s or ms`,
 		{"genai-bench", strings.Replace(bench, `[{"ttft"`, `[5, {"ttft"`, 1)}:                                                            "want a {",
 		{"inference-perf-requests", `[{"start_time": 1.5, "end_time": 1, "info": {}}]`}:                                                  "request 1: it has no start_time or end_time",

@@ -11,6 +11,9 @@
 //	guidellm        benchmarks.json of GuideLLM 0.8: JSON, a benchmark for each load
 //	inference-perf  stage_N_lifecycle_metrics.json of inference-perf, and summary_lifecycle_metrics.json of all stages
 //	genai-bench     a JSON for each scenario and concurrency of genai-bench, with experiment_metadata.json next to it
+//	evalscope       benchmark_summary.json of EvalScope's perf, with benchmark_percentile.json and benchmark_args.json next to it
+//	llm-d           benchmark reports of llm-d from version 0.2: YAML
+//	vllm-bench-latency, vllm-bench-throughput  what vllm bench latency and throughput wrote with --output-json
 //	prof-serving    prof's own form, for other load generators: JSON, one object a benchmark
 //	aiperf-requests      profile_export.jsonl of aiperf: requests one by one, a line each
 //	genai-perf-requests  profile_export.json of perf_analyzer, which genai-perf runs: the times of each response
@@ -105,6 +108,7 @@ func Forms() []Form {
 	return append(out, []Form{
 		{Name: "genai-perf", MaxBytes: MaxBytes, Sniff: sniffKeys(isGenAIPerf), read: objects(nil, genaiPerf)},
 		{Name: "mlperf-loadgen", MaxBytes: maxSummary, Sniff: sniffLoadGen, read: readLoadGen},
+		{Name: llmd.form, MaxBytes: load.MaxYAML, Sniff: sniffLLMD, read: readLLMD},
 		{Name: "aiperf-requests", MaxBytes: MaxBytes, Sniff: sniffKeys(isAIPerfRequests), read: aiperfRequests},
 		{Name: "genai-perf-requests", MaxBytes: MaxBytes, Sniff: sniffKeys(isGenAIPerfRequests), read: genaiPerfRequests},
 		{Name: "inference-perf-requests", MaxBytes: MaxBytes, Sniff: sniffInferencePerfRequests, read: inferencePerfRequests},
@@ -118,6 +122,9 @@ func OfRequests(form string) bool { return strings.HasSuffix(form, "-requests") 
 func (f Form) Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	if whole := wholeOf(name); whole != "" {
 		return nil, fmt.Errorf("%s: it is of one phase of the benchmark that %s sums up: give that file", name, whole)
+	}
+	if stage := stageOf(name); stage != "" {
+		return nil, fmt.Errorf("%s: it is of the stage that %s has with more of its figures: give that file", name, stage)
 	}
 	_, err := f.open(path, name)
 	return &load.SourceInfo{}, err
@@ -134,6 +141,16 @@ func wholeOf(path string) string {
 		return ""
 	}
 	return whole
+}
+
+// stageOf is inference-perf's own file of a stage of which a file is its part of a report of llm-d. "" where there is none.
+func stageOf(path string) string {
+	stage, isPart := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".yaml"), "inference-perf.partial.")
+	own := filepath.Join(filepath.Dir(path), stage+"_lifecycle_metrics.json")
+	if _, err := os.Stat(own); !isPart || err != nil {
+		return ""
+	}
+	return own
 }
 
 func (f Form) open(path, name string) ([]Benchmark, error) {

@@ -17,7 +17,8 @@ var samples = map[string]string{"vllm.json": "vllm-bench", "sglang.jsonl": "sgla
 	"trtllm.json": "trtllm-bench", "mlperf_log_summary.txt": "mlperf-loadgen", "own.json": "prof-serving",
 	"aiperf/profile_export.jsonl": "aiperf-requests", "aiperf-whole/profile_export.jsonl": "aiperf-requests", "genai-perf/profile_export.json": "genai-perf-requests", "genai-perf-whole/profile_export.json": "genai-perf-requests",
 	"guidellm/benchmarks.json": "guidellm", "inference-perf/stage_0_lifecycle_metrics.json": "inference-perf", "inference-perf/summary_lifecycle_metrics.json": "inference-perf",
-	"inference-perf/per_request_lifecycle_metrics.json": "inference-perf-requests", "genai-bench/concurrency_2.json": "genai-bench"}
+	"inference-perf/per_request_lifecycle_metrics.json": "inference-perf-requests", "genai-bench/concurrency_2.json": "genai-bench",
+	"evalscope/benchmark_summary.json": "evalscope", "llm-d/benchmark_report.yaml": "llm-d", "vllm_latency.json": "vllm-bench-latency", "vllm_throughput.json": "vllm-bench-throughput"}
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
@@ -109,6 +110,12 @@ func TestRead(t *testing.T) {
 		"mlperf_log_summary.txt": {"mlperf-loadgen|Server|PySUT||", "- - - - - 76 false - - 74.959999999999994 22020.919999999998 -",
 			"ttft first token latency: 200849949 - 18033503 187392125 256051079 556051079 2056051079 2400000000 2492253501", "tpot time to output token: 50849949 - 9033503 47392125 56051079 66051079 86051079 96051079 192253501",
 			"e2e latency: 17499356575 - 81813000 14710161989 32087812398 40555938229 58057076953 60924598064 61410540255", "LoadGen calls this result INVALID: it does not meet the rules of MLPerf"},
+		"vllm_latency.json":    {"vllm-bench-latency||||", "- - - - - - - - - - - -", "e2e latency: 1251562500 20312500 - 1245312500 1271875000 - 1280312500 - -"},
+		"vllm_throughput.json": {"vllm-bench-throughput||||", "12500000000 100 - - - - true - - 8 - 3840"},
+		"llm-d/benchmark_report.yaml": {"llm-d|guidellm|||2026-11-27T23:31:26Z", "1717204570.7702637 16 4 - - - - 2 - 9.3174687933791667 102.49215672717084 400.65115811530427",
+			"ttft time_to_first_token: 51967382.431030273 540354.47340026288 51337718.963623047 51800489.42565918 53020715.713500977 53026676.177978516 53026676.177978516 53026676.177978516 53026676.177978516",
+			"tpot inter_token_latency: 10023592.412471771 59248.737542372262 9879136.0855102539 10033154.487609863 10080528.259277344 10147047.04284668 10147047.04284668 10147047.04284668 10147047.04284668",
+			"e2e request_latency: 152790874.24278259 676942.64288911154 151789665.22216797 152483701.70593262 153686285.0189209 154013872.14660645 154013872.14660645 154013872.14660645 154013872.14660645"},
 		"own.json": {"my-client|8 users|vllm|llama-8b|2026-11-26T10:00:00Z", "60500000000 240 0 245760 30720 - true 8 7.75 3.9700000000000002 507.80000000000001 4570",
 			"ttft ttft_ms: 41500000 8100000 30000000 40200000 52000000 60100000 71900000 80000000 81000000", "tpot tpot_ms: 9100000 - - - - - 11200000 - -", "tpot_ms/p98 is not read: no such field"},
 	} {

@@ -42,7 +42,12 @@ func isSGLang(f fields) bool {
 var sglang = generator{
 	form: "sglang-bench", is: isSGLang, times: clientTimes,
 	names: theirs + "label=tag backend=backend model=model_id,server_info/served_model_name,server_info/model_path mean_concurrency=concurrency",
-	also:  (*parser).client,
+	also: func(p *parser) {
+		p.client()
+		if v := p.number(0, "accept_length"); v != nil && *v > 1 {
+			p.warn(fmt.Sprintf("accept_length is %.3g: so many tokens come of a step of speculative decoding, which explains an ITL above TPOT", *v))
+		}
+	},
 }
 
 // client reads what a table does not say. Without a request that succeeded all figures are 0, and none is a measurement.
@@ -119,7 +124,7 @@ func genaiPerf(p *parser) {
 }
 
 // powers are the units of genai-perf and aiperf as powers of ten of base units.
-var powers = map[string]int{"ns": 0, "us": 3, "ms": 6, "s": 9, "sec": 9, "requests/sec": 0, "tokens/sec": 0, "count": 0, "requests": 0, "tokens": 0, "": 0}
+var powers = map[string]int{"ns": 0, "us": 3, "ms": 6, "s": 9, "sec": 9, "ms/token": 6, "s/token": 9, "requests/sec": 0, "tokens/sec": 0, "count": 0, "requests": 0, "tokens": 0, "": 0}
 
 // unit returns the power of ten of a metric's unit; ok is false where there is no such metric.
 func (p *parser) unit(metric string) (power int, ok bool) {
@@ -349,4 +354,81 @@ var genaiBench = generator{
 			p.b.ConcurrencyLimit = nil
 		}
 	},
+}
+
+// evalScope is the summary of EvalScope's perf, with percentiles in a file next to it and what was asked in another. Units are in the names. What it does not know is -1.
+var evalScope = generator{
+	form: "evalscope", is: func(f fields) bool { return f.has("Test Duration (s)", "Success Requests") },
+	beside: []string{"benchmark_percentile.json", "benchmark_args.json"},
+	before: func(p *parser) {
+		for name, v := range p.f {
+			if n, ok := v.(json.Number); ok && strings.HasPrefix(n.String(), "-") {
+				p.f[name] = nil
+			}
+		}
+	},
+	names: "backend=benchmark_args.json/api model=benchmark_args.json/model duration_s=Test~Duration~(s) completed=Success~Requests failed=Failed~Requests request_rate=Request~Rate~(req/s) max_concurrency=Concurrency " +
+		"requests_per_s=Req~Throughput~(req/s) output_tokens_per_s=Output~Throughput~(tok/s) total_tokens_per_s=Total~Throughput~(tok/s)",
+	times: evalScopeTimes,
+	also: func(p *parser) {
+		if p.b.TargetRate == nil && p.f.has("Request Rate (req/s)") {
+			p.b.Unlimited = new(true)
+		}
+		p.b.InputTokens, p.b.OutputTokens = p.tokensOf("Avg Input Tokens"), p.tokensOf("Avg Output Tokens")
+		if p.f["benchmark_args.json/open_loop"] == true {
+			p.b.ConcurrencyLimit = nil
+		}
+		if !p.f.has("benchmark_percentile.json/0/Percentiles") {
+			p.warn("percentiles are not known: they are in benchmark_percentile.json, which does not lie next to it")
+		}
+	},
+}
+
+// tokensOf is the sum of which a field has the mean over the requests that succeeded, to four decimals; nil where that does not tell it.
+func (p *parser) tokensOf(mean string) *int64 {
+	v, n := p.number(0, mean), p.b.Completed
+	if v == nil || n == nil || *n == 0 || *n >= 10_000 || *v*float64(*n) > 1<<53 {
+		return nil
+	}
+	return new(int64(math.Round(*v * float64(*n))))
+}
+
+func evalScopeTimes(f fields, metric string) (reportedAs string, in unit, names [len(Statistics)]string) {
+	column := map[string]string{"ttft": "TTFT (ms)", "tpot": "TPOT (ms)", "itl": "ITL (ms)", "e2e": "Latency (s)"}[metric]
+	if in = inMs; metric == "e2e" {
+		in = inS
+	}
+	column = strings.ReplaceAll(column, " ", "~")
+	names[0] = "Avg~" + column
+	for i := range besideKept {
+		row := fmt.Sprintf("benchmark_percentile.json/%d/", i)
+		label, _ := f[row+"Percentiles"].(string)
+		if at := slices.Index([]string{"min", "50%", "90%", "95%", "99%", "max"}, label); at >= 0 {
+			names[[]int{2, 3, 4, 5, 6, 8}[at]] = row + column
+		}
+	}
+	return strings.ReplaceAll(column, "~", " "), in, names
+}
+
+// vllmLatency is the JSON of vllm bench latency (vllm/benchmarks/latency.py of 00cae075): the time of one batch of requests, again and again. Warm-up is not in it.
+var vllmLatency = generator{
+	form: "vllm-bench-latency", is: func(f fields) bool {
+		return f.has("avg_latency", "percentiles/50") || f.has("avg_latency", "latencies/0")
+	},
+	times: func(_ fields, metric string) (string, unit, [len(Statistics)]string) {
+		if metric != "e2e" {
+			return "", inS, [len(Statistics)]string{}
+		}
+		return "latency", inS, [...]string{"avg_latency", "std_latency", "", "percentiles/50", "percentiles/90", "", "percentiles/99", "", ""}
+	},
+}
+
+// vllmThroughput is the JSON of vllm bench throughput (vllm/benchmarks/throughput.py of 02028314): all requests at once.
+var vllmThroughput = generator{
+	form: "vllm-bench-throughput", is: func(f fields) bool {
+		return f.has("elapsed_time", "num_requests", "total_num_tokens", "requests_per_second")
+	},
+	names: "duration_s=elapsed_time completed=num_requests requests_per_s=requests_per_second total_tokens_per_s=tokens_per_second",
+	times: func(fields, string) (string, unit, [len(Statistics)]string) { return "", 0, [len(Statistics)]string{} },
+	also:  func(p *parser) { p.b.Unlimited = new(true) },
 }
