@@ -224,7 +224,7 @@ func servingFormats() (out []Format) {
 	for i, f := range serving.Forms() {
 		doc := ""
 		if i == 0 {
-			doc = "results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen, GuideLLM, inference-perf, genai-bench, EvalScope, vllm bench latency and throughput, reports of llm-d)"
+			doc = "results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen, GuideLLM, inference-perf, genai-bench, EvalScope, LLMPerf, vllm bench latency and throughput, reports of llm-d)"
 		}
 		out = append(out, Format{Name: f.Name, Kind: servingKind, Doc: doc, Facts: true, Leaves: true, MaxBytes: f.MaxBytes, Sniff: f.Sniff, Identify: f.Identify, Load: f.Load})
 	}

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -60,7 +61,9 @@ type measure struct {
 }
 
 // isTheirs reports whether a measure is one that prof's own form has in another unit.
-func (m measure) isTheirs() bool { return m.name == "duration_ms" || m.name == "began_unix_s" }
+func (m measure) isTheirs() bool {
+	return slices.Contains([]string{"duration_ms", "began_unix_s", "requests_per_min"}, m.name)
+}
 
 // measures are all that a table may name.
 var measures = []measure{
@@ -79,13 +82,18 @@ var measures = []measure{
 	{"max_concurrency", func(p *parser, n []string) { p.b.ConcurrencyLimit = p.count(n...) }},
 	{"mean_concurrency", func(p *parser, n []string) { p.b.ConcurrencyMean = p.number(0, n...) }},
 	{"requests_per_s", func(p *parser, n []string) { p.b.RequestsPerS = p.number(0, n...) }},
+	{"requests_per_min", func(p *parser, n []string) {
+		if v := p.number(0, n...); v != nil {
+			p.b.RequestsPerS = new(*v / 60)
+		}
+	}},
 	{"output_tokens_per_s", func(p *parser, n []string) { p.b.OutputTokensPerS = p.number(0, n...) }},
 	{"total_tokens_per_s", func(p *parser, n []string) { p.b.TotalTokensPerS = p.number(0, n...) }},
 }
 
 // generators are those that a table describes. To add one, add a value.
 func generators() []generator {
-	return []generator{own, vllm, sglang, trtllm, guidellm, inferencePerf, genaiBench, evalScope, vllmLatency, vllmThroughput}
+	return []generator{own, vllm, sglang, trtllm, guidellm, inferencePerf, genaiBench, evalScope, vllmLatency, vllmThroughput, llmPerf}
 }
 
 // read reads an object by the table.

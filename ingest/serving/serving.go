@@ -13,6 +13,7 @@
 //	genai-bench     a JSON for each scenario and concurrency of genai-bench, with experiment_metadata.json next to it
 //	evalscope       benchmark_summary.json of EvalScope's perf, with benchmark_percentile.json and benchmark_args.json next to it
 //	llm-d           benchmark reports of llm-d from version 0.2: YAML
+//	llmperf         NAME_summary.json of LLMPerf
 //	vllm-bench-latency, vllm-bench-throughput  what vllm bench latency and throughput wrote with --output-json
 //	prof-serving    prof's own form, for other load generators: JSON, one object a benchmark
 //	aiperf-requests      profile_export.jsonl of aiperf: requests one by one, a line each
@@ -97,6 +98,13 @@ type Form struct {
 	read  func(in io.Reader) ([]Benchmark, error)
 	// readIn makes a read that knows the folder in which the file lies; nil for files that say all themselves.
 	readIn func(folder string) func(in io.Reader) ([]Benchmark, error)
+	known  *identified // what Identify read, for Load
+}
+
+// identified is what a file was found to hold.
+type identified struct {
+	path string
+	list []Benchmark
 }
 
 // Forms are the kinds of files.
@@ -105,7 +113,7 @@ func Forms() []Form {
 	for _, g := range generators() {
 		out = append(out, g.formOf())
 	}
-	return append(out, []Form{
+	out = append(out, []Form{
 		{Name: "genai-perf", MaxBytes: MaxBytes, Sniff: sniffKeys(isGenAIPerf), read: objects(nil, genaiPerf)},
 		{Name: "mlperf-loadgen", MaxBytes: maxSummary, Sniff: sniffLoadGen, read: readLoadGen},
 		{Name: llmd.form, MaxBytes: load.MaxYAML, Sniff: sniffLLMD, read: readLLMD},
@@ -113,6 +121,10 @@ func Forms() []Form {
 		{Name: "genai-perf-requests", MaxBytes: MaxBytes, Sniff: sniffKeys(isGenAIPerfRequests), read: genaiPerfRequests},
 		{Name: "inference-perf-requests", MaxBytes: MaxBytes, Sniff: sniffInferencePerfRequests, read: inferencePerfRequests},
 	}...)
+	for i := range out {
+		out[i].known = new(identified)
+	}
+	return out
 }
 
 // OfRequests reports whether a form has the requests of a benchmark, and another file its summary.
@@ -126,7 +138,10 @@ func (f Form) Identify(_ context.Context, path, name string) (*load.SourceInfo, 
 	if stage := stageOf(name); stage != "" {
 		return nil, fmt.Errorf("%s: it is of the stage that %s has with more of its figures: give that file", name, stage)
 	}
-	_, err := f.open(path, name)
+	list, err := f.open(path, name)
+	if err == nil && f.known != nil {
+		*f.known = identified{path, list}
+	}
 	return &load.SourceInfo{}, err
 }
 
@@ -174,12 +189,15 @@ func (f Form) open(path, name string) ([]Benchmark, error) {
 }
 
 // Load stores a file as one source of the target's run.
-func (f Form) Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	list, err := f.open(path, name)
-	if err != nil {
+func (f Form) Load(ctx context.Context, path, name string, t *load.Target) (info *load.SourceInfo, err error) {
+	var list []Benchmark
+	if f.known != nil && f.known.path == path {
+		list = f.known.list
+		*f.known = identified{}
+	} else if list, err = f.open(path, name); err != nil {
 		return nil, err
 	}
-	info := &load.SourceInfo{Warnings: warnings(list)}
+	info = &load.SourceInfo{Warnings: warnings(list)}
 	info.Rows, err = store(ctx, t, list, info.Warnings)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -18,7 +18,7 @@ var samples = map[string]string{"vllm.json": "vllm-bench", "sglang.jsonl": "sgla
 	"aiperf/profile_export.jsonl": "aiperf-requests", "aiperf-whole/profile_export.jsonl": "aiperf-requests", "genai-perf/profile_export.json": "genai-perf-requests", "genai-perf-whole/profile_export.json": "genai-perf-requests",
 	"guidellm/benchmarks.json": "guidellm", "inference-perf/stage_0_lifecycle_metrics.json": "inference-perf", "inference-perf/summary_lifecycle_metrics.json": "inference-perf",
 	"inference-perf/per_request_lifecycle_metrics.json": "inference-perf-requests", "genai-bench/concurrency_2.json": "genai-bench",
-	"evalscope/benchmark_summary.json": "evalscope", "llm-d/benchmark_report.yaml": "llm-d", "vllm_latency.json": "vllm-bench-latency", "vllm_throughput.json": "vllm-bench-throughput"}
+	"evalscope/benchmark_summary.json": "evalscope", "llm-d/benchmark_report.yaml": "llm-d", "llmperf.json": "llmperf", "vllm_latency.json": "vllm-bench-latency", "vllm_throughput.json": "vllm-bench-throughput"}
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
@@ -110,6 +110,8 @@ func TestRead(t *testing.T) {
 		"mlperf_log_summary.txt": {"mlperf-loadgen|Server|PySUT||", "- - - - - 76 false - - 74.959999999999994 22020.919999999998 -",
 			"ttft first token latency: 200849949 - 18033503 187392125 256051079 556051079 2056051079 2400000000 2492253501", "tpot time to output token: 50849949 - 9033503 47392125 56051079 66051079 86051079 96051079 192253501",
 			"e2e latency: 17499356575 - 81813000 14710161989 32087812398 40555938229 58057076953 60924598064 61410540255", "LoadGen calls this result INVALID: it does not meet the rules of MLPerf"},
+		"llmperf.json": {"llmperf|||mock|2026-11-27T23:31:28Z", "- 16 4 - - - - 2 - 9.3249999999999993 102.5 -",
+			"ttft ttft_s: 51560000 750000 50500000 51500000 52500000 52750000 53000000 - 53100000", "e2e end_to_end_latency_s: 151560000 750000 150500000 151500000 152500000 152750000 153000000 - 153100000"},
 		"vllm_latency.json":    {"vllm-bench-latency||||", "- - - - - - - - - - - -", "e2e latency: 1251562500 20312500 - 1245312500 1271875000 - 1280312500 - -"},
 		"vllm_throughput.json": {"vllm-bench-throughput||||", "12500000000 100 - - - - true - - 8 - 3840"},
 		"llm-d/benchmark_report.yaml": {"llm-d|guidellm|||2026-11-27T23:31:26Z", "1717204570.7702637 16 4 - - - - 2 - 9.3174687933791667 102.49215672717084 400.65115811530427",

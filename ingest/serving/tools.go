@@ -432,3 +432,15 @@ var vllmThroughput = generator{
 	times: func(fields, string) (string, unit, [len(Statistics)]string) { return "", 0, [len(Statistics)]string{} },
 	also:  func(p *parser) { p.b.Unlimited = new(true) },
 }
+
+// llmPerf is the summary of LLMPerf (ray-project/llmperf of 004d3afb). Its inter-token latency is the time to the last token, prefill included, by all tokens, and is not read.
+var llmPerf = generator{
+	form: "llmperf", is: func(f fields) bool { return f.has("num_concurrent_requests", "results_ttft_s_mean") },
+	names: "model=model began_unix_s=timestamp max_concurrency=num_concurrent_requests completed=results_num_completed_requests failed=results_number_errors " +
+		"requests_per_min=results_num_completed_requests_per_min output_tokens_per_s=results_mean_output_throughput_token_per_s",
+	times: func(_ fields, metric string) (string, unit, [len(Statistics)]string) {
+		called := map[string]string{"ttft": "ttft_s", "e2e": "end_to_end_latency_s"}[metric]
+		at := func(statistic string) string { return "results_" + called + "_" + statistic }
+		return called, inS, [...]string{at("mean"), at("stddev"), at("min"), at("quantiles_p50"), at("quantiles_p90"), at("quantiles_p95"), at("quantiles_p99"), "", at("max")}
+	},
+}
