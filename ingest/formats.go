@@ -103,7 +103,7 @@ func Formats() []Format {
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
 			Sniff: func(_ string, head []byte) bool {
-				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head)
+				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head) && !isEvalScope(head)
 			},
 			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Spread: true, Load: sqlite.Load, Work: sqlite.Work,
 		},

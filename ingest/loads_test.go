@@ -24,6 +24,7 @@ func TestFolderOfLoads(t *testing.T) {
 	}
 	part := b.file("x/inference-perf/inference-perf.partial.stage_0.yaml", "results:\n  request_performance:\n    aggregate:\n      throughput:\n        request_rate: {units: queries/s, mean: 3}\nversion: 0.2.1\n")
 	b.file("x/notes.txt", "a note\n")
+	b.file("x/evalscope/benchmark_data.db", "SQLite format 3\x00CREATE TABLE result(first_chunk_latency REAL)")
 	r := b.ok(ingest.Options{Name: "loads"}, filepath.Dir(filepath.Dir(part)))
 	var skipped []string
 	for _, s := range r.Skipped {
@@ -33,7 +34,7 @@ func TestFolderOfLoads(t *testing.T) {
 		}
 	}
 	slices.Sort(skipped)
-	if want := []string{"benchmark_args.json", "benchmark_percentile.json", "experiment_metadata.json", "inference-perf.partial.stage_0.yaml", "notes.txt"}; !slices.Equal(skipped, want) {
+	if want := []string{"benchmark_args.json", "benchmark_data.db", "benchmark_percentile.json", "experiment_metadata.json", "inference-perf.partial.stage_0.yaml", "notes.txt"}; !slices.Equal(skipped, want) {
 		t.Errorf("not read %q, want %q", skipped, want)
 	}
 	b.expect(`SELECT b.tool, b.label, b.model,

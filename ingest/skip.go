@@ -50,14 +50,14 @@ var otherForms = []struct {
 		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"frame"`)) && bytes.Contains(head, []byte(`"metrics"`))
 	}, "it is a tree of Triton's Proton (hatchet), with sums and no timeline: give a trace of torch.profiler, or an export of Nsight Systems"},
 	{holds("CorrID,Pid,Tid", "CorrId,Pid,Tid"), "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give the report's export (nsys export --type sqlite), or its cuda_gpu_trace"},
-	{jsonOf("benchmark_version", "experiment_folder_name"), "it says how genai-bench made its results: give the JSON of a scenario next to it, with which it is read"},
-	{jsonOf("outputs_dir", "no_test_connection"), "it says how EvalScope made its results: give benchmark_summary.json next to it, with which it is read"},
+	{jsonOf("benchmark_version", "experiment_folder_name"), "it says how genai-bench made its results, and is read with the JSON of a scenario next to it: give that file"},
+	{jsonOf("outputs_dir", "no_test_connection"), "it says how EvalScope made its results, and is read with benchmark_summary.json next to it: give that file"},
 	{func(_ string, head []byte) bool {
 		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"Percentiles"`))
-	}, "it has the percentiles of EvalScope: give benchmark_summary.json next to it, with which it is read"},
+	}, "it has the percentiles of EvalScope, and is read with benchmark_summary.json next to it: give that file"},
 	{jsonOf("n_samples", "warmup_frac"), "it has how EvalScope's throughput went: give benchmark_summary.json next to it"},
 	{jsonOf("wall_start", "cum_completion"), "it has how EvalScope's throughput went: give benchmark_summary.json next to it"},
-	{ends("benchmark_data.db"), "it is EvalScope's database, whose answers only Python can read: give benchmark_summary.json next to it"},
+	{func(_ string, head []byte) bool { return isEvalScope(head) }, "it is EvalScope's database, whose answers only Python can read: give benchmark_summary.json next to it"},
 	{holds("Run Info,"), "it is GuideLLM's table: give its JSON (--output-path benchmarks.json)"},
 	{func(_ string, head []byte) bool {
 		return bytes.HasPrefix(head, []byte("metrics:")) && bytes.Contains(head, []byte("\n  latency:")) || bytes.Contains(head, []byte("\nversion: '0.1'"))
@@ -71,6 +71,11 @@ var otherForms = []struct {
 
 // isProton reports whether a file is a trace of Triton's Proton: Chrome's, with a stack for each kernel.
 func isProton(head []byte) bool { return bytes.Contains(head, []byte(`"call_stack":["ROOT"`)) }
+
+// isEvalScope reports whether a database is EvalScope's, by the schema that SQLite's first page has.
+func isEvalScope(head []byte) bool {
+	return bytes.Contains(head, []byte("CREATE TABLE result(")) && bytes.Contains(head, []byte("first_chunk_latency"))
+}
 
 func begin(mark string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }

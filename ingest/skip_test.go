@@ -36,6 +36,7 @@ func TestOtherForms(t *testing.T) {
 		"experiment_metadata.json":  {`{"cmd": "", "benchmark_version": "0.0.5", "experiment_folder_name": "x"}`, "it says how genai-bench made its results"},
 		"benchmark_args.json":       {`{"model": "m", "api_key": null, "no_test_connection": true, "outputs_dir": "x"}`, "it says how EvalScope made its results"},
 		"benchmark_percentile.json": {`[{"Percentiles": "min", "TTFT (ms)": 1}]`, "it has the percentiles of EvalScope"},
+		"benchmark_data.db":         {"SQLite format 3\x00CREATE TABLE result(first_chunk_latency REAL)", "it is EvalScope's database"},
 		"workload_throughput.json":  {`{"n_samples": 16, "warmup_frac": 0.2}`, "it has how EvalScope's throughput went"},
 		"workload_timeline.json":    {`{"wall_start": 1, "points": [{"cum_completion": 1}]}`, "it has how EvalScope's throughput went"},
 		"guidellm.csv":              {"Run Info,Run Info,Benchmark\n1,2,3\n", "it is GuideLLM's table"},
