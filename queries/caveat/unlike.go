@@ -13,7 +13,7 @@ type unlikePass struct {
 	Of     string  `col:"detail"`  // "" for the passes, time for what the longest one has most more of, call for its longest call
 	What   string  `col:"subject"` // the cause of idle time, or busy; the call
 	Pass   int64   `col:"item_count"`
-	GPU    string  `col:"object"` // where there are several
+	GPU    string  `col:"object"`  // where there are several
 	Time   float64 `col:"time_ns"` // of the passes the shortest
 	Median float64 `col:"of_time_ns"`
 	Spread float64 `col:"ratio"`

@@ -182,23 +182,25 @@ type Gain struct {
 	Bound         string // of the finding: at most or about
 }
 
-// gainOf is the gain of a finding: of the stage's median pass, by the share that it could save of that on its GPU.
+// gainOf is the gain of a finding: of the stage's median pass, by what it could save on its GPU, whose part of the pass may be shorter.
 func (s *summariser) gainOf(x Finding) Gain {
 	g := Gain{NowNs: x.PassSpanNs, Bound: x.Bound}
 	if x.Stage != "" {
 		g.Per = "pass"
 	}
+	span := x.PassSpanNs
 	for _, stage := range s.out.Stages {
 		if stage.Stage != x.Stage || stage.IsCPU {
 			continue
 		}
+		span = max(span, stage.MedianNs)
 		if g.NowNs = stage.MedianNs; stage.Token != nil {
 			g.NowNs, g.Per = stage.Token.Ns, "token"
 		}
 	}
 	g.ThenNs = g.NowNs
-	if x.PassSpanNs > 0 {
-		g.ThenNs *= 1 - x.PassSavingNs/x.PassSpanNs
+	if span > 0 {
+		g.ThenNs *= 1 - x.PassSavingNs/span
 	}
 	return g
 }

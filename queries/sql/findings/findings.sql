@@ -25,7 +25,7 @@
 --   run_device_count: GPUs that run work of the run's passes
 --   passes: measured passes of the stage on that GPU
 --   span_ns: sum of the spans of these passes
---   pass_saving_ns: saving in the median pass on that GPU; of all device work saving_ns
+--   pass_saving_ns: what the median pass on that GPU would be shorter by; of all device work saving_ns
 --   pass_span_ns: GPU span of that pass; of all device work span_ns
 --   is_by_path: whether pass_saving_ns is simulated on the critical path of the pass, with launches that take no time
 

@@ -10,7 +10,7 @@ WITH c AS (
         x.finding_id,
         sum(x.ns)::BIGINT AS saving_ns,
         max(x.ns) AS max_ns,
-        _median_pass(x.ns, p.end_ns - p.start_ns, p.range_id) AS median_ns,
+        _median_saving(x.ns, p.end_ns - p.start_ns) AS median_ns,
         count(*) AS pass_count
     FROM _finding_part p
     CROSS JOIN LATERAL (

@@ -56,7 +56,7 @@ WITH told AS (
         CASE WHEN bool_or(c.is_told) THEN sum(c.wait_ns)::BIGINT END AS wait_ns,
         sum(k.ns)::BIGINT AS ns,
         max(k.ns)::BIGINT AS max_ns,
-        _median_pass(k.ns, c.span_ns, c.range_id) AS median_ns,
+        _median_saving(k.ns, c.span_ns) AS median_ns,
         count(*) AS pass_count
     FROM part c, LATERAL (
         VALUES ('collective-wait', c.wait_ns), ('exposed-collectives', c.exposed_ns - c.wait_ns)

@@ -1,5 +1,5 @@
--- finding_gain: What each finding could save in the median pass of its stage, so that a pass that takes much longer than the others does
---     not carry over to them.
+-- finding_gain: What the median pass of a stage would be shorter by without each finding, so that a pass that takes much longer than the
+--     others does not carry over to them.
 -- grain: one finding
 -- key: kind, finding_id, stage, device_id, subject
 -- needs: device_time
@@ -11,7 +11,7 @@
 --   subject VARCHAR: as in finding
 --   pass_span_ns DOUBLE: GPU span of the stage's median pass on the GPU; for all device work, as in finding, like the next
 --   pass_saving_ns DOUBLE: saving in that pass: of rules about launches by its critical path, where that is known and
---     some come late in it; of others about times of passes what the pass has of it; of those about kernels their part of the saving by the
+--     some come late in it; of others about times of passes what the median falls by; of those about kernels their part of the saving by the
 --     time that work ran in the pass
 --   is_by_path BOOLEAN: whether it is by the critical path
 

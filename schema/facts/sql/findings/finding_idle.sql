@@ -11,7 +11,7 @@
 --   idle_ns BIGINT: idle time of the cause, summed over passes
 --   named_ns BIGINT: what of it gc-pauses, gil-wait, code-loading, allocator-calls and cpu-starved are about
 --   rest_max_ns BIGINT: idle_ns less named_ns of the pass with the most
---   rest_median_ns DOUBLE: the same of the median pass
+--   rest_median_ns DOUBLE: what the median pass would be shorter by without that
 
 WITH p AS (
     SELECT
@@ -39,6 +39,6 @@ SELECT
     sum(p.ns)::BIGINT AS idle_ns,
     sum(p.named_ns)::BIGINT AS named_ns,
     max(p.ns - p.named_ns) AS rest_max_ns,
-    _median_pass(p.ns - p.named_ns, p.span_ns, p.range_id) AS rest_median_ns
+    _median_saving(p.ns - p.named_ns, p.span_ns) AS rest_median_ns
 FROM p
 GROUP BY p.kind, p.is_counted, p.stage, p.device_id, p.cause

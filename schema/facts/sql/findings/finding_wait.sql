@@ -9,7 +9,7 @@ WITH q AS (
         p.device_id,
         sum(p.starved_ns)::BIGINT AS saving_ns,
         max(p.starved_ns) AS max_ns,
-        _median_pass(p.starved_ns, p.end_ns - p.start_ns, p.range_id) AS median_ns,
+        _median_saving(p.starved_ns, p.end_ns - p.start_ns) AS median_ns,
         count(*) AS pass_count,
         sum(w.wait_ns)::BIGINT AS wait_ns,
         sum(w.wall_ns)::BIGINT AS wall_ns,

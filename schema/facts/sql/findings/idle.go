@@ -112,14 +112,15 @@ var idle = []Rule{
 // OncePart is the share of a time from which on it is of one pass, not of all.
 const OncePart = 0.8
 
-// passTimes are the times of something in measured passes: what the pass has that has most, the median one, and how many there are.
+// passTimes are the times of something in measured passes: what the pass has that has most, what the median pass would be shorter by without it, and how many
+// passes there are.
 type passTimes struct {
 	MaxNs     float64 `json:"max_ns"`
 	MedianNs  float64 `json:"median_ns"`
 	PassCount int64   `json:"pass_count"`
 }
 
-// Usual is what the median pass has.
+// Usual is what the median pass would be shorter by.
 func (p passTimes) Usual() float64 { return p.MedianNs }
 
 // spread returns how the saving of a finding is spread over passes, as the end of a sentence; "" of a single one. A mean would hide that one cold
@@ -130,19 +131,19 @@ func (p passTimes) spread(x Found) string { return p.spreadOf(x, float64(x.Savin
 func (p passTimes) isOnce(total float64) bool { return p.PassCount > 1 && p.MaxNs > OncePart*total }
 
 func (p passTimes) spreadOf(x Found, total float64) string {
-	median := say.Time(p.MedianNs)
+	median := "without it the median pass is " + say.Time(p.MedianNs) + " shorter"
 	if p.MedianNs == 0 {
-		median = "none"
+		median = "the median pass is no longer for it"
 	}
 	switch {
 	case x.Stage == "" || p.PassCount <= 1:
 		return ""
 	case p.isOnce(total):
-		return fmt.Sprintf("; %s of it in one of %s passes, %s in the median pass", say.Time(p.MaxNs), say.Whole(p.PassCount), median)
+		return fmt.Sprintf("; %s of it in one of %s passes; %s", say.Time(p.MaxNs), say.Whole(p.PassCount), median)
 	case total >= 0.9*p.MaxNs*float64(p.PassCount):
-		return fmt.Sprintf("; about %s in each of %s passes", median, say.Whole(p.PassCount))
+		return fmt.Sprintf("; about %s in each of %s passes", say.Time(total/float64(p.PassCount)), say.Whole(p.PassCount))
 	}
-	return fmt.Sprintf("; up to %s per pass over %s passes, %s in the median pass", say.Time(p.MaxNs), say.Whole(p.PassCount), median)
+	return fmt.Sprintf("; up to %s per pass over %s passes; %s", say.Time(p.MaxNs), say.Whole(p.PassCount), median)
 }
 
 // comesBefore is the work that more than half of an idle time comes before; nothing where none has so much of it.
