@@ -11,8 +11,8 @@
 --   subject VARCHAR: as in finding
 --   pass_span_ns DOUBLE: GPU span of the stage's median pass on the GPU; for all device work, as in finding, like the next
 --   pass_saving_ns DOUBLE: saving in that pass: of rules about launches by its critical path, where that is known and
---     some come late in it; of others about times of passes what the median falls by; of those about kernels their part of the saving by the
---     time that work ran in the pass
+--     some come late in it; of others about times of passes what the median falls by; of those about kernels their part of the saving by
+--     the time that work ran in the pass
 --   is_by_path BOOLEAN: whether it is by the critical path
 
 WITH path AS ( -- of several processes on a GPU that which could gain most
