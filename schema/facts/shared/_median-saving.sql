@@ -1,5 +1,5 @@
--- _median-saving: How much shorter the median pass of a group is when each pass is without some of its time. That is not the part of the pass in
---     the middle: without it another pass may be there.
+-- _median-saving: How much shorter the median pass of a group is when each pass is without some of its time. That is not the part of the
+--     pass in the middle: without it another pass may be there.
 -- grain: one value of a group
 -- key: none
 -- scalar: an aggregate is an expression
