@@ -262,6 +262,7 @@ func TestPitfalls(t *testing.T) {
 		{"genai-bench", bench}: "genai-bench|D(1,2)||| 2000000000 2 1 - - - - 4 - - - - ttft ttft: 50500000 - - - - - 60000000 - - - 3 5e+07 - - - - 3 5.1e+07 - - - - 0 - - - -",
 		{"genai-bench", strings.Replace(strings.Replace(bench, `"ms"`, `"s"`, 1), `"ttft": 51`, `"ttft": 57`, 1)}: "genai-bench|D(1,2)||| 2000000000 2 1 - - - - 4 - - - - ttft ttft: 50500000000 - - - - - 60000000000 - - " +
 			"the requests one by one are not stored: the mean of their ttft is not that of ttft",
+		{"inference-perf", strings.Replace(perf, `"requested_rate": 100.0`, `"requested_rate": -1`, 1)}: "inference-perf|||| 5000000000 2 0 - - - - 8 - 0.40000000000000002 - - e2e request_latency: 500000000 - - 500000000 - - - 750000000 -",
 		{"inference-perf", perf}: "inference-perf|||| 5000000000 2 0 - - - - 8 - 0.40000000000000002 - - e2e request_latency: 500000000 - - 500000000 - - - 750000000 -",
 		{"inference-perf", strings.Replace(perf, `, "requested_rate": 100.0, "concurrency": 8`, "", 1)}: "inference-perf|all stages||| - 2 0 - - - - - - - - - e2e request_latency: 500000000 - - 500000000 - - - 750000000 - " +
 			"duration and throughput are not stored: it sums up all stages, and they hold the pauses between these; the files of the stages have those of each",

@@ -294,6 +294,7 @@ var inferencePerf = generator{
 	form: "inference-perf", is: func(f fields) bool {
 		return f.has("benchmark_time_seconds", "load_summary/count") && f.hasAny("successes/count", "load_summary/schedule_delay/mean")
 	},
+	before: func(p *parser) { p.noNegative("load_summary/requested_rate") },
 	names: "duration_s=benchmark_time_seconds completed=successes/count failed=failures/count input_tokens=successes/prompt_tokens/total output_tokens=successes/output_tokens/total " +
 		"request_rate=load_summary/requested_rate max_concurrency=load_summary/concurrency " +
 		"requests_per_s=successes/throughput/requests_per_sec output_tokens_per_s=successes/throughput/output_tokens_per_sec total_tokens_per_s=successes/throughput/total_tokens_per_sec",
@@ -360,13 +361,7 @@ var genaiBench = generator{
 var evalScope = generator{
 	form: "evalscope", is: func(f fields) bool { return f.has("Test Duration (s)", "Success Requests") },
 	beside: []string{"benchmark_percentile.json", "benchmark_args.json"},
-	before: func(p *parser) {
-		for name, v := range p.f {
-			if n, ok := v.(json.Number); ok && strings.HasPrefix(n.String(), "-") {
-				p.f[name] = nil
-			}
-		}
-	},
+	before: func(p *parser) { p.noNegative("") },
 	names: "backend=benchmark_args.json/api model=benchmark_args.json/model duration_s=Test~Duration~(s) completed=Success~Requests failed=Failed~Requests request_rate=Request~Rate~(req/s) max_concurrency=Concurrency " +
 		"requests_per_s=Req~Throughput~(req/s) output_tokens_per_s=Output~Throughput~(tok/s) total_tokens_per_s=Total~Throughput~(tok/s)",
 	times: evalScopeTimes,
@@ -382,6 +377,15 @@ var evalScope = generator{
 			p.warn("percentiles are not known: they are in benchmark_percentile.json, which does not lie next to it")
 		}
 	},
+}
+
+// noNegative takes negative numbers, of fields whose names begin so, for what is not known.
+func (p *parser) noNegative(begin string) {
+	for name, v := range p.f {
+		if n, ok := v.(json.Number); ok && strings.HasPrefix(name, begin) && strings.HasPrefix(n.String(), "-") {
+			p.f[name] = nil
+		}
+	}
 }
 
 // tokensOf is the sum of which a field has the mean over the requests that succeeded, to four decimals; nil where that does not tell it.

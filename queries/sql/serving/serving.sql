@@ -26,8 +26,7 @@
 --   output_token_count: tokens generated in all
 --   duration_ns: length of the benchmark
 --   is_rate_unlimited: requests were sent without waiting, but for the limit of concurrency
---   tool: the load generator: vllm-bench, sglang-bench, genai-perf, aiperf, trtllm-bench, mlperf-loadgen, or as a file of prof's own form
---     says
+--   tool: the load generator, as vllm-bench, aiperf or guidellm; of a file of prof's own form what that says
 --   label: name of the benchmark in the file: of MLPerf the scenario
 --   backend: engine or API that was asked, as the file calls it
 --   model: model that was asked, as the file calls it
