@@ -15,6 +15,7 @@ import (
 	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/stats"
 	"prof/ingest/nsys/table"
+	"prof/ingest/proton"
 	"prof/ingest/reported"
 	"prof/ingest/rocprof"
 	"prof/ingest/serving"
@@ -177,9 +178,14 @@ func Formats() []Format {
 			Identify: xla.Identify, Apart: true, Load: xla.Load,
 		},
 		{
+			Name: "proton-trace", Kind: "proton", Doc: "traces of Proton, Triton's profiler (.chrome_trace)",
+			Sniff:    func(_ string, head []byte) bool { return proton.SniffTrace(head) },
+			Identify: proton.Identify, Apart: true, Load: proton.LoadTrace,
+		},
+		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
 			Sniff: func(name string, head []byte) bool {
-				return torch.Sniff(name, head) && !rocprof.IsOldResults(head) && !isProton(head)
+				return torch.Sniff(name, head) && !rocprof.IsOldResults(head) && !proton.SniffTrace(head)
 			},
 			Unpacks:  true,
 			Identify: torch.Identify, Apart: true, Load: torch.Load,

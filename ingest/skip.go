@@ -45,7 +45,6 @@ var otherForms = []struct {
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
 	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
 	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},
-	{func(_ string, head []byte) bool { return isProton(head) }, "it is a trace of Triton's Proton, whose kernels have neither GPU nor launch: give a trace of torch.profiler, or an export of Nsight Systems"},
 	{func(_ string, head []byte) bool {
 		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"frame"`)) && bytes.Contains(head, []byte(`"metrics"`))
 	}, "it is a tree of Triton's Proton (hatchet), with sums and no timeline: give a trace of torch.profiler, or an export of Nsight Systems"},
@@ -68,9 +67,6 @@ var otherForms = []struct {
 	{ends(".qdstrm"), "it is a raw stream of Nsight Systems: make a report of it with QdstrmImporter, then nsys export --type sqlite"},
 	{ends(".et.json", "_et.json"), "it is an execution trace (Chakra), without times: give the profiler's trace next to it"},
 }
-
-// isProton reports whether a file is a trace of Triton's Proton: Chrome's, with a stack for each kernel.
-func isProton(head []byte) bool { return bytes.Contains(head, []byte(`"call_stack":["ROOT"`)) }
 
 // isEvalScope reports whether a database is EvalScope's, by the schema that SQLite's first page has.
 func isEvalScope(head []byte) bool {

@@ -42,7 +42,7 @@ const always = "always"
 
 // questions are what reports and screens ask of a run, the sections of a report in order: where the time goes and why, then what the run was.
 var questions = []wanted{
-	{id: "stages", title: "Stages", screen: always, notes: []string{"timelines", "pass"}},
+	{id: "stages", title: "Stages", screen: always, notes: []string{"timelines", "pass", "stage"}},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
 	{id: "findings", title: "What to do first", top: "10", answers: true, screen: always},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},

@@ -70,6 +70,7 @@ func (c *collector) work(e *trace.Event) error {
 		return fmt.Errorf("%w (stream)", errOdd)
 	}
 	if e.Category == trace.Kernel {
+		f.take(trace.Path, "path", &k.path, hasPath)
 		f.take(trace.Registers, "registers per thread", &k.registers, hasRegisters)
 		f.three(e.Grid, trace.GridSize, "grid", &k.grid, hasGrid)
 		f.three(e.Block, trace.BlockSize, "block", &k.block, hasBlock)

@@ -30,6 +30,7 @@ type config struct {
 	device, context, stream int32
 	grid, block             [3]int32
 	registers               int32
+	path                    int32 // path_id of the ranges around work without a launch
 	has                     uint32
 }
 
@@ -44,6 +45,7 @@ const (
 	hasDevice
 	hasRecordStream
 	hasNPU // device is a place in npus
+	hasPath
 )
 
 // launch is an API call that issued device work.

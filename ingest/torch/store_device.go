@@ -60,9 +60,10 @@ func (l *loader) workRow(c *rows.Chunk, n int, w *work) *config {
 	if w.launch < 0 {
 		pid, ok := l.threads.only()
 		setInt(c, atPID, n, pid, ok)
-		for _, col := range []int{atTID, atLaunchStart, atLaunchDuration, atLaunchName, atRangeContext, atPath, atStack} {
+		for _, col := range []int{atTID, atLaunchStart, atLaunchDuration, atLaunchName, atRangeContext, atStack} {
 			c.SetNull(col, n)
 		}
+		setInt(c, atPath, n, k.path, k.has&hasPath != 0)
 		return k
 	}
 	a := &l.launches[w.launch]

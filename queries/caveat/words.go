@@ -289,6 +289,11 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("no range of this run matches a rule in stage_rule; it has %s, see prof query ranges", count(c.Ranges, "range"))
 	}),
+	"stages-without-passes": sentence(func(c struct {
+		Stages string `col:"subject"`
+	}) string {
+		return fmt.Sprintf("the scopes of %s have no times: passes are unknown, the kernels are known; see prof query stage-kernels", c.Stages)
+	}),
 	"reported-stages": sentence(func(c struct {
 		Source string `col:"object"`
 		Stages int64  `col:"item_count"`

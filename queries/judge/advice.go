@@ -101,6 +101,8 @@ func (s *summariser) missing() []Advice {
 		add("capture a timeline with Nsight Systems", "without a timeline, what takes the time and where the GPU idles are unknown", capture+" --tools nsys --baseline -- CMD...")
 	case !hasStages && len(s.out.WarmOnly) > 0:
 		add("measure passes after warm-up: run more passes, or count fewer as warm-up", "all passes of "+strings.Join(s.out.WarmOnly, ", ")+" count as warm-up, so all figures include loading and warm-up", s.command("passes"))
+	case !hasStages && s.out.Timeless != "":
+		add("capture the passes of "+s.out.Timeless+" with Nsight Systems", "scopes without times tell neither a pass from the next nor why the GPU idled", orForeign(capture+" --auto-stages -- CMD..."))
 	case !hasStages:
 		add("mark the stages of the workload with NVTX ranges or record_function blocks, those of inference as prefill and decode", "no range is named as a stage, so loading and warm-up cannot be separated from the work", orForeign(capture+" --auto-stages -- CMD..."))
 	}

@@ -305,6 +305,15 @@ func TestSummaryWithoutStages(t *testing.T) {
 	if len(s.Breakdown) != 2 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: waiting in the GPU's queue" || s.Breakdown[1].Words != "kernels: cublas nvjet" {
 		t.Errorf("categories %+v", s.Breakdown)
 	}
+	scopes := stageAnswer()
+	scopes.Caveats = []frame.Caveat{{Topic: "stage", Kind: "stages-without-passes", Subject: "decode, prefill"}}
+	s = summarise(t, reportOf(scopes, accountingOf("(run)", busyParts())))
+	if want := "the scopes of decode, prefill have no times: figures cover the whole capture, maybe with loading and warm-up; prof query stage-kernels --run a"; !slices.Contains(s.Doubts, want) || s.Timeless == "" {
+		t.Errorf("doubts %q", s.Doubts)
+	}
+	if a := s.Advice; len(a) == 0 || a[0].Advice != "capture the passes of decode, prefill with Nsight Systems" {
+		t.Errorf("advice %+v", a)
+	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
 	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls), 25.0 % in kernels that are memory-bound"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)

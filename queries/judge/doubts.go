@@ -248,7 +248,9 @@ func (s *summariser) doubtTime() error {
 	}
 	if s.out.All != nil {
 		stages = []string{wholeCapture}
-		if len(s.out.WarmOnly) > 0 {
+		if s.out.Timeless != "" {
+			s.doubt("the scopes of %s have no times: figures cover the whole capture, maybe with loading and warm-up; %s", s.out.Timeless, s.command("stage-kernels"))
+		} else if len(s.out.WarmOnly) > 0 {
 			s.doubt("no stage has a measured pass: figures cover the whole capture, loading and warm-up included")
 		} else {
 			s.doubt("no range of the capture is named as a stage: figures cover the whole capture, maybe with loading and warm-up")

@@ -20,6 +20,13 @@ func (s *summariser) addStages() error {
 	if err != nil {
 		return err
 	}
+	if f := s.r.Frame("stages"); f != nil {
+		for _, c := range f.Caveats {
+			if c.Kind == "stages-without-passes" {
+				s.out.Timeless = c.Subject
+			}
+		}
+	}
 	all := 0.0
 	for _, r := range list {
 		all += s.measured(r)

@@ -27,6 +27,7 @@ type Summary struct {
 	Doubts     []string           // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
 	NotWhole   string             // what the captures did not record, and of what figures are all the same; "" when nothing is known to be missing
 	Lacking    string             // that the run has no facts, so that nearly nothing is known of it; "" where it has
+	Timeless   string             // stages whose kernels are known, and whose passes have no times; "" where none is
 	WarmOnly   []string           // stages of which all passes count as warm-up, so that nothing of them was measured
 }
 

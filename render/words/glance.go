@@ -81,6 +81,8 @@ func LeadOf(s judge.Summary) string {
 		return fmt.Sprintf("%s %s %s of %s, %s per pass%s. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), traced, BoundText(first), rest)
 	case s.All != nil && len(s.WarmOnly) > 0:
 		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. GPU work spans %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+	case s.All != nil && s.Timeless != "":
+		return fmt.Sprintf("Passes of %s are unknown: the scopes of the capture have no times. GPU work spans %s in all. %s", s.Timeless, typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
 	case s.All != nil:
 		return fmt.Sprintf("The capture names no stages. GPU work spans %s in all. %s", typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
 	case len(s.Benchmarks) > 0:

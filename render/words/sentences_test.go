@@ -25,7 +25,7 @@ func TestSentences(t *testing.T) {
 	say(BoundText(stage))
 	onCPU := stage
 	onCPU.Stage, onCPU.IsCPU = "prefill", true
-	for _, s := range []judge.Summary{{Stages: []judge.StageSummary{stage}}, {Stages: []judge.StageSummary{stage, onCPU}}, {Stages: []judge.StageSummary{onCPU}}, {All: &stage, WarmOnly: []string{"decode"}}, {All: &stage}, {Profiled: "PROFILED"}, {Rest: "REST"}, {}} {
+	for _, s := range []judge.Summary{{Stages: []judge.StageSummary{stage}}, {Stages: []judge.StageSummary{stage, onCPU}}, {Stages: []judge.StageSummary{onCPU}}, {All: &stage, WarmOnly: []string{"decode"}}, {All: &stage}, {All: &stage, Timeless: "decode"}, {Profiled: "PROFILED"}, {Rest: "REST"}, {}} {
 		say(LeadOf(s))
 	}
 	ttft, e2e := serving.Latency{Metric: "ttft", P50: new(50e6), P99: new(90e6)}, serving.Latency{Metric: "e2e", Mean: new(2e9)}

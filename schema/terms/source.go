@@ -36,6 +36,7 @@ var Sources = []Source{
 	{"rocprof", "rocprof", Work | GPUs, 0},
 	{"torch", "the PyTorch profiler", Work | GPUs, 1},
 	{"xla", "XLA's profiler", Work | GPUs, 4},
+	{"proton", "Proton", Work, 0},
 	{NsysStats, "nsys stats (sums)", Sums, 0},
 	{"ncu", "Nsight Compute", Counters | GPUs, 0},
 	{"capture", "prof capture", 0, 0},

@@ -45,6 +45,9 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 		return p.textArg(&e.Launches)
 	case "Call stack":
 		return p.textArg(&e.Stack)
+	case "call_stack":
+		e.CallStack, ok = p.skip()
+		return ok
 	case "cuda_sync_kind":
 		return p.textArg(&e.SyncKind)
 	case "Collective name":

@@ -36,6 +36,7 @@ type Event struct {
 	// Collective, DType, GroupName and GroupRanks are the arguments of a collective: its name, the type of its elements, its process
 	// group and the ranks in that.
 	Collective, DType, GroupName, GroupRanks []byte
+	CallStack                                []byte // the JSON of the scopes around a kernel of Proton, and of its name
 
 	bad []badValue // values of the wrong type; an error in a category of which they are read
 }
@@ -144,6 +145,7 @@ const (
 	RecordCorrelation
 	GraphID
 	GraphNodeID
+	Path // of a kernel without a launch: the path_id of the ranges around it
 	fieldEnd
 	GridSize
 	BlockSize
@@ -178,7 +180,7 @@ var read = [...]Field{
 	NPUWork:         Stream | Size | ConnectionID,
 }
 
-const fieldCount = 24
+const fieldCount = 25
 
 // Int returns a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
@@ -195,7 +197,7 @@ func (e *Event) SetInt(f Field, v int64) {
 func (e *Event) Clone() *Event {
 	out := *e
 	for _, text := range []*[]byte{&out.Label, &out.Name, &out.Shapes, &out.Types, &out.Strides, &out.Concrete, &out.ArgName, &out.Stack, &out.SyncKind, &out.PIDText, &out.Labels,
-		&out.Direction, &out.TaskType, &out.Launches, &out.Args, &out.Collective, &out.DType, &out.GroupName, &out.GroupRanks} {
+		&out.Direction, &out.TaskType, &out.Launches, &out.Args, &out.Collective, &out.DType, &out.GroupName, &out.GroupRanks, &out.CallStack} {
 		*text = bytes.Clone(*text)
 	}
 	out.bad = nil
@@ -285,6 +287,6 @@ func (e *Event) reset(offset int64) {
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil
 	e.PIDText, e.Labels, e.Direction, e.TaskType, e.Launches, e.Args = nil, nil, nil, nil, nil, nil
-	e.Collective, e.DType, e.GroupName, e.GroupRanks = nil, nil, nil, nil
+	e.Collective, e.DType, e.GroupName, e.GroupRanks, e.CallStack = nil, nil, nil, nil, nil
 	e.bad = e.bad[:0]
 }

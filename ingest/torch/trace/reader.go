@@ -26,6 +26,9 @@ const (
 
 // Reader reads a trace.
 type Reader struct {
+	// Several reports whether more documents may follow the first, as in traces of Proton: the events of all are one trace.
+	Several bool
+
 	src    io.Reader
 	ahead  *blocks // src, where its events are parsed ahead; else nil
 	parsed []Event // of these, what was not yet given
@@ -106,7 +109,7 @@ func (r *Reader) Next() (*Event, error) {
 		was := r.state
 		if r.piece(p) {
 			r.r = p.i
-			if was == atEnd {
+			if was == atEnd && r.state == atEnd {
 				return nil, io.EOF
 			}
 			if was == inEvents && r.state == inEvents && !r.mended {
@@ -308,9 +311,13 @@ func (r *Reader) objectMember(p *parser) bool {
 	return true
 }
 
-// rest sees that nothing follows.
+// rest sees that nothing follows, but for another document where several may.
 func (r *Reader) rest(p *parser) bool {
-	if p.space(); p.i < len(p.b)-1 {
+	if next := p.space(); r.Several && next == '{' {
+		r.state = atStart
+		return true
+	}
+	if p.i < len(p.b)-1 {
 		return p.fail("more data follows the end of the trace")
 	}
 	if !r.eof {

@@ -334,3 +334,40 @@ func FuzzNext(f *testing.F) {
 		}
 	})
 }
+
+// TestSeveral reads the documents of a file one after another, with any number of goroutines and any size of blocks, where it may; else the second is an error.
+func TestSeveral(t *testing.T) {
+	t.Parallel()
+	one := `{"displayTimeUnit": "us", "traceEvents": [{"cat": "kernel", "name": "k", "ts": 1, "args": {"call_stack": ["a", "]}"]}}, {"cat": "kernel", "name": "l", "ts": 2}]}`
+	name := func(e *Event) string { return fmt.Sprintf("%d %s %s", e.Offset, e.Name, e.CallStack) }
+	text := one + "\n" + strings.Replace(one, "[{", `[], "traceEvents": [{`, 1) + "\n{}\n" + one + "\n"
+	var want []string
+	for at := range text {
+		switch {
+		case strings.HasPrefix(text[at:], `{"cat": "kernel", "name": "k"`):
+			want = append(want, fmt.Sprintf(`%d k ["a", "]}"]`, at))
+		case strings.HasPrefix(text[at:], `{"cat": "kernel", "name": "l"`):
+			want = append(want, fmt.Sprintf("%d l ", at))
+		}
+	}
+	for size := range 3 * len(one) {
+		readers := []*Reader{NewReader(iotest.OneByteReader(strings.NewReader(text)))}
+		if size > 100 {
+			readers = append(readers, NewParallel(strings.NewReader(text), 2, size))
+		}
+		for _, r := range readers {
+			r.Several = true
+			if got, _, err := allOf(r, name); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("blocks of %d bytes: %q, %v", size, got, err)
+			}
+		}
+	}
+	r := NewReader(strings.NewReader(one + one[:50]))
+	r.Several = true
+	if _, _, err := all(strings.NewReader(text)); !errors.Is(err, ErrSyntax) {
+		t.Errorf("a trace of PyTorch: %v", err)
+	}
+	if got, _, err := allOf(r, name); !errors.Is(err, ErrTruncated) || len(got) != 2 {
+		t.Errorf("cut: %q, %v", got, err)
+	}
+}

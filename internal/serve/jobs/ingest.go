@@ -20,7 +20,7 @@ import (
 // ends are what names of captured files end with, as far as names distinguish the forms. No other part of a client's name gets onto the disk.
 var ends = regexp.MustCompile(`(?i)(?:(?:^|[_.-])(?:(?:cuda|nvtx|osrt|um|openmp|opengl|vulkan|dx11|dx12|nvvideo|mpi|nccl|cudnn|cublas)_[a-z0-9_]{1,60}(?:[_.:-](?:base|mangled|nvtx-name|cuda-base|cuda-mangled))*` +
 	`|(?:kernel|memory_copy|marker|marker_api|hip|hsa|rccl|rocdecode|rocjpeg)(?:_[a-z]{1,20}){0,4}_trace|agent_info|results|raw|details|source)` +
-	`)?\.(?:sqlite|sqlite3|db|nsys-rep|qdrep|ncu-rep|csv|txt|json|jsonl|md|yaml|yml|parquet|xplane\.pb|pb|pt\.trace\.json|config\.json)(?:\.gz|\.zst)?$`)
+	`)?\.(?:sqlite|sqlite3|db|nsys-rep|qdrep|ncu-rep|csv|txt|json|jsonl|md|yaml|yml|parquet|xplane\.pb|pb|chrome_trace|hatchet|pt\.trace\.json|config\.json)(?:\.gz|\.zst)?$`)
 
 // packEnd ends the names of files of prof pack.
 const packEnd = ".prof.zst"

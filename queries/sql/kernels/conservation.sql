@@ -9,7 +9,7 @@
 --   capture: {timelines}; a run with several has the same work in all of their rows, so they do not add up
 --   kernel_count: kernels of the capture
 --   kernel_sum_ns: sum of their durations
---   attributed_count: kernels launched inside a range
+--   attributed_count: kernels launched inside a range, or in a scope of Proton's
 --   attributed_ns: their kernel time
 --   outside_count: kernels launched outside every range
 --   outside_ns: their kernel time
@@ -31,6 +31,7 @@ WITH src AS (
     SELECT
         k.source_id,
         k.range_context_id AS context_id,
+        CASE WHEN k.range_context_id IS NULL THEN k.path_id > 0 END AS is_in_scope, -- whether it is, where scopes have names alone
         count(*) AS n,
         sum(k.duration_ns)::BIGINT AS ns
     FROM kernel k
@@ -47,12 +48,12 @@ WITH src AS (
 ), part AS (
     SELECT
         src.kind,
-        coalesce(sum(g.n * i.ranges), 0)::BIGINT AS in_n,
-        coalesce(sum(g.ns * i.ranges), 0)::BIGINT AS in_ns,
-        coalesce(sum(g.n) FILTER (g.context_id = 0), 0)::BIGINT AS out_n,
-        coalesce(sum(g.ns) FILTER (g.context_id = 0), 0)::BIGINT AS out_ns,
-        coalesce(sum(g.n) FILTER (g.context_id IS NULL), 0)::BIGINT AS lost_n,
-        coalesce(sum(g.ns) FILTER (g.context_id IS NULL), 0)::BIGINT AS lost_ns
+        coalesce(sum(g.n * coalesce(i.ranges, g.is_in_scope::INTEGER)), 0)::BIGINT AS in_n,
+        coalesce(sum(g.ns * coalesce(i.ranges, g.is_in_scope::INTEGER)), 0)::BIGINT AS in_ns,
+        coalesce(sum(g.n) FILTER (g.context_id = 0 OR NOT g.is_in_scope), 0)::BIGINT AS out_n,
+        coalesce(sum(g.ns) FILTER (g.context_id = 0 OR NOT g.is_in_scope), 0)::BIGINT AS out_ns,
+        coalesce(sum(g.n) FILTER (g.context_id IS NULL AND g.is_in_scope IS NULL), 0)::BIGINT AS lost_n,
+        coalesce(sum(g.ns) FILTER (g.context_id IS NULL AND g.is_in_scope IS NULL), 0)::BIGINT AS lost_ns
     FROM src
     LEFT JOIN g ON g.source_id = src.source_id
     LEFT JOIN innermost i ON i.range_context_id = g.context_id AND i.source_id = g.source_id

@@ -49,6 +49,15 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
     FROM ncu_launch l LEFT JOIN path_stage s ON s.run_id = l.run_id AND s.path_id = l.path_id
     WHERE l.run_id = $run
     GROUP BY l.kind
+), scoped AS ( -- stages by the names of scopes, which have no times
+    SELECT
+        c.kind,
+        string_agg(DISTINCT s.stage, ', ' ORDER BY s.stage) AS stages
+    FROM kernel_duration k
+    JOIN counted c ON c.source_id = k.source_id
+    JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = $run AND s.stage IS NOT NULL
+    GROUP BY c.kind
 ), ranges AS (
     SELECT
         c.kind,
@@ -217,4 +226,16 @@ SELECT
     w.is_counted,
     coalesce(r.n, 0) AS item_count
 FROM way w LEFT JOIN ranges r ON r.kind = w.capture
-WHERE coalesce(r.staged, 0) = 0 AND NOT EXISTS (SELECT 1 FROM profiled p WHERE p.staged > 0)
+WHERE coalesce(r.staged, 0) = 0
+    AND w.capture NOT IN (SELECT d.kind FROM scoped d)
+    AND NOT EXISTS (SELECT 1 FROM profiled p WHERE p.staged > 0)
+UNION ALL BY NAME
+SELECT
+    'stage' AS topic,
+    'stages-without-passes' AS kind,
+    w.capture,
+    w.is_counted,
+    d.stages AS subject
+FROM way w JOIN scoped d ON d.kind = w.capture
+LEFT JOIN ranges r ON r.kind = w.capture
+WHERE coalesce(r.staged, 0) = 0

@@ -3,7 +3,7 @@
 -- key: kind, stage, device_id, cause
 -- needs: device_time
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: nsys, prof, rocprof, torch, xla, proton or nsys-stats
 --   is_counted BOOLEAN: as in timeline
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
