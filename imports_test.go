@@ -76,7 +76,7 @@ var rooms = map[string][]string{
 	"ingest/rows/rowstest":  {"ingest/load", "ingest/rows"},
 	"ingest/store":          {"ingest/load", "ingest/rows", "schema"},
 	"ingest/torch/trace":    {},
-	"ingest/proton":         {"ingest/load", "ingest/torch", "ingest/torch/trace"},
+	"ingest/proton":         {"ingest/load", "ingest/rows", "ingest/torch", "ingest/torch/trace"},
 	"ingest/reported":       {"ingest/load", "ingest/rows"},
 	"ingest/serving":        {"ingest/load", "ingest/rows"},
 	"ingest/tracer":         {"ingest/load", "ingest/nsys", "ingest/nsys/table"},

@@ -183,6 +183,11 @@ func Formats() []Format {
 			Identify: proton.Identify, Apart: true, Load: proton.LoadTrace,
 		},
 		{
+			Name: "proton-tree", Kind: proton.TreeKind, Doc: "trees of Proton (.hatchet)", MaxBytes: proton.MaxTree,
+			Sniff:    func(_ string, head []byte) bool { return proton.SniffTree(head) },
+			Identify: proton.Identify, Load: proton.LoadTree,
+		},
+		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
 			Sniff: func(name string, head []byte) bool {
 				return torch.Sniff(name, head) && !rocprof.IsOldResults(head) && !proton.SniffTrace(head)

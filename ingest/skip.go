@@ -45,9 +45,6 @@ var otherForms = []struct {
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
 	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
 	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},
-	{func(_ string, head []byte) bool {
-		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"frame"`)) && bytes.Contains(head, []byte(`"metrics"`))
-	}, "it is a tree of Triton's Proton (hatchet), with sums and no timeline: give a trace of torch.profiler, or an export of Nsight Systems"},
 	{holds("CorrID,Pid,Tid", "CorrId,Pid,Tid"), "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give the report's export (nsys export --type sqlite), or its cuda_gpu_trace"},
 	{jsonOf("benchmark_version", "experiment_folder_name"), "it says how genai-bench made its results, and is read with the JSON of a scenario next to it: give that file"},
 	{jsonOf("outputs_dir", "no_test_connection"), "it says how EvalScope made its results, and is read with benchmark_summary.json next to it: give that file"},

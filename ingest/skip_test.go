@@ -30,7 +30,6 @@ func TestOtherForms(t *testing.T) {
 		"results.json":              {`{ "traceEvents":[{}` + "\n" + `,{"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name","sort_index":0}` + "\n", "it is results.json of rocprof 1 or 2"},
 		"n_kernel_stats.csv":        {`"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"`, "it has sums of rocprof"},
 		"n_counters.csv":            {`"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name","Workgroup_Size","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"`, "it has counters of rocprofv3"},
-		"p.hatchet":                 {`[ {"children": [], "frame": {"name": "ROOT", "type": "function"}, "metrics": {"count": 2}} ]`, "it is a tree of Triton's Proton"},
 		"r_api.csv":                 {"Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n1,2,cudaLaunchKernel,0,1,2,3,4,python\n", "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give"},
 		"experiment_metadata.json":  {`{"cmd": "", "benchmark_version": "0.0.5", "experiment_folder_name": "x"}`, "it says how genai-bench made its results"},
 		"benchmark_args.json":       {`{"model": "m", "api_key": null, "no_test_connection": true, "outputs_dir": "x"}`, "it says how EvalScope made its results"},

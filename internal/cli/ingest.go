@@ -41,7 +41,7 @@ by prof capture are skipped.
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
   prof ingest --run mi300 1234_results.db         # rocprofv3 --sys-trace; or its JSON, or 1234_*_trace.csv
   prof ingest --run jax host.xplane.pb            # jax.profiler, of GPUs
-  prof ingest --run triton proton.chrome_trace    # proton.start(data="trace") of Triton
+  prof ingest --run triton proton.chrome_trace    # proton.start(data="trace") of Triton; or its tree, proton.hatchet
   prof ingest --run served bench.json             # vllm bench serve --save-result, and other load generators
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job

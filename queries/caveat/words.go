@@ -49,7 +49,11 @@ var words = map[string]kind{
 		return fmt.Sprintf("the kernels of the same passes of %s on GPU %s take %s by prof's tracer and %s by Nsight Systems: clocks of the GPU differed, or the workload did other work: see prof query timeline-agreement",
 			c.Stage, c.GPU, say.Duration(c.Time), say.Duration(c.OtherTime))
 	}),
-	"sums-only": says("the run has only what nsys stats added up: no times of single kernels or calls, so no stages, idle time, launches, steps or GPUs"),
+	"sums-only": sentence(func(c struct {
+		Kind string `col:"subject"`
+	}) string {
+		return "the run has only what " + strings.TrimSuffix(terms.SourceLabel(c.Kind), " (sums)") + " added up: no times of single kernels or calls, so no stages, idle time, launches, steps or GPUs"
+	}),
 	"several-sums": sentence(func(c struct {
 		Captures int64 `col:"item_count"`
 	}) string {

@@ -1166,8 +1166,8 @@ CREATE TABLE capture_node (
     job_key VARCHAR NOT NULL -- hash of what identifies the job: the same on all of its nodes
 );
 
--- Sums that a tool reported in place of a timeline: rows of the reports of nsys stats. Columns that a report lacks, or rounds to nothing,
--- are NULL.
+-- Sums that a tool reported in place of a timeline: rows of the reports of nsys stats, and kernels of Proton's trees. Columns that a report
+-- lacks, or rounds to nothing, are NULL.
 CREATE TABLE reported_sum (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source
@@ -1209,8 +1209,8 @@ CREATE TABLE reported_value (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source: the file
     row_number INTEGER NOT NULL, -- 1, 2, ... in the order of the file
-    scope VARCHAR NOT NULL, -- what it is about: run, stage, model, kernel or point (of a sweep)
-    subject VARCHAR, -- the stage, the kernel, the point; NULL for the run and for the whole model
+    scope VARCHAR NOT NULL, -- what it is about: run, stage, model, kernel, range or point (of a sweep)
+    subject VARCHAR, -- the stage, the kernel, the range, the point; NULL for the run and for the whole model
     metric VARCHAR NOT NULL, -- name of the figure: time_ns, tokens_per_s, mfu_ratio, flops, ...
     unit VARCHAR, -- ns, count, bytes, ratio, flop, mac (multiply-add), flop_per_s or tokens_per_s; NULL where the file does not say
     value DOUBLE, -- the figure, of several passes their mean; NULL where the file has null

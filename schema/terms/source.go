@@ -38,6 +38,7 @@ var Sources = []Source{
 	{"xla", "XLA's profiler", Work | GPUs, 4},
 	{"proton", "Proton", Work, 0},
 	{NsysStats, "nsys stats (sums)", Sums, 0},
+	{ProtonTree, "Proton (sums)", Sums | GPUs, 0},
 	{"ncu", "Nsight Compute", Counters | GPUs, 0},
 	{"capture", "prof capture", 0, 0},
 	{"model", "a model's configuration", 0, 0},
@@ -52,8 +53,14 @@ const KeyAverages = "key_averages"
 // NsysStats is the kind of the sums that nsys stats prints.
 const NsysStats = "nsys-stats"
 
+// ProtonTree is the kind of the sums in a tree of Proton.
+const ProtonTree = "proton-tree"
+
 // IsTimeline reports whether GPU work is counted from such a source: one at a time, or in sums.
 func (s Source) IsTimeline() bool { return s.Knows&(Work|Sums) != 0 }
+
+// IsSummed reports whether it has sums alone.
+func (s Source) IsSummed() bool { return s.Knows&(Work|Sums) == Sums }
 
 // IsTraced reports whether it has the time of each kernel.
 func (s Source) IsTraced() bool { return s.Knows&Work != 0 }
@@ -83,6 +90,9 @@ func Kinds(is func(Source) bool) []string {
 
 // Timelines are the kinds of sources of which GPU work is counted.
 func Timelines() []string { return Kinds(Source.IsTimeline) }
+
+// Summed are the kinds of sources of sums alone.
+func Summed() []string { return Kinds(Source.IsSummed) }
 
 // OperatorKinds are what operators come from, the one that is counted before others.
 func OperatorKinds() []string {
@@ -126,6 +136,7 @@ func TimelineDoc() string {
 var lists = map[string]func() []string{
 	"sources":          func() []string { return Kinds(func(Source) bool { return true }) },
 	"timelines":        Timelines,
+	"summed":           Summed,
 	"traced":           func() []string { return Kinds(Source.IsTraced) },
 	"profilers":        func() []string { return Kinds(Source.IsProfiler) },
 	"callers":          func() []string { return Kinds(Source.HasCalls) },

@@ -260,10 +260,10 @@ func (d *runData) readSources(f *frame.Frame) error {
 		isCounted := false
 		for i := range d.passes {
 			if p := &d.passes[i]; p.source == r.SourceID {
-				isCounted, p.isSum = true, r.Kind == terms.NsysStats
+				isCounted, p.isSum = true, slices.Contains(terms.Summed(), r.Kind)
 			}
 		}
-		d.isSum = d.isSum || isCounted && r.Kind == terms.NsysStats
+		d.isSum = d.isSum || isCounted && slices.Contains(terms.Summed(), r.Kind)
 		if isCounted && r.SHA256 != "" {
 			d.hashes = append(d.hashes, r.SHA256)
 		}

@@ -237,7 +237,7 @@ func (r *Result) bySums(a, b []runData) {
 	if r.Options.Metric == spanMetric {
 		r.Options.Metric = sumMetric
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("%s: nsys stats added up all GPU work, so the sides are compared by the sum of all GPU work, warm-up included; stages and idle time are unknown, and a single sum shows no noise", strings.Join(named, ", ")))
+	r.Notes = append(r.Notes, fmt.Sprintf("%s: a tool added up all GPU work, so the sides are compared by the sum of all GPU work, warm-up included; stages and idle time are unknown, and a single sum shows no noise", strings.Join(named, ", ")))
 }
 
 // foldSums makes one sum of all that each run has, where one of them has nothing else, and names those.

@@ -35,7 +35,7 @@ SELECT CASE
     WHEN passes.has_passes AND stage = '(none)' THEN 'work-outside-passes'
     WHEN stage IS NOT NULL AND n.has_work THEN 'stage-without-work'
     WHEN passes.has_passes AND n.has_work THEN 'measured-passes-without-work'
-    WHEN EXISTS (SELECT 1 FROM _timeline(run, source := source) t WHERE t.kind = 'nsys-stats')
+    WHEN EXISTS (SELECT 1 FROM _timeline(run, source := source) t WHERE t.kind IN ({'summed'}))
         THEN 'no-timeline-to-judge'
     ELSE 'nothing-to-judge'
 END AS kind

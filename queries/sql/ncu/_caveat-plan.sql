@@ -14,7 +14,7 @@ WITH spent AS (
         w.kernel_name_id,
         sum(w.sum_ns) AS ns
     FROM work_sum w JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id
-    WHERE w.run_id = run AND w.kind = 'kernel' AND t.is_counted AND t.kind NOT IN ('torch', 'nsys-stats')
+    WHERE w.run_id = run AND w.kind = 'kernel' AND t.is_counted AND t.kind NOT IN ('torch', {'summed'})
     GROUP BY w.kernel_name_id
 ), named AS (
     SELECT

@@ -1,13 +1,13 @@
--- reported-metrics v1: Figures that another tool reported of a run (metrics.json, static_compute.json, torchinfo, kernels.md), with what
---     prof computes of the same where it does. prof computes nothing from them.
+-- reported-metrics v1: Figures that another tool reported of a run (metrics.json, static_compute.json, torchinfo, kernels.md, trees of
+--     Proton), with what prof computes of the same where it does. prof computes nothing from them.
 -- grain: one figure of one file
 -- key: source_id, row_number
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 0: rows at most; 0 for all
 -- columns:
---   scope: what it is about: run, stage, model, kernel or point (of a sweep)
---   subject: the stage, kernel or point; NULL for the run and the whole model
+--   scope: what it is about: run, stage, model, kernel, range or point (of a sweep)
+--   subject: the stage, kernel, range or point; NULL for the run and the whole model
 --   metric: the figure, as the file calls it
 --   unit: unit of value, std and computed: ns, count, bytes, ratio, flop, mac (multiply-add), flop_per_s or tokens_per_s; NULL when the
 --     file does not say

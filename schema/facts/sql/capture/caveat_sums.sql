@@ -18,7 +18,8 @@ SELECT
     x.topic,
     'sums-only' AS kind,
     r.kind AS capture,
-    r.is_counted
+    r.is_counted,
+    r.kind AS subject
 FROM r CROSS JOIN (VALUES ('timelines'), ('stage'), ('accounting'), ('skew')) x(topic)
 UNION ALL BY NAME
 SELECT

@@ -82,7 +82,7 @@ WITH said AS (
                 {
                     'aspect': 'profiler',
                     'value': (
-                        SELECT min(CASE t.kind WHEN 'nsys-stats' THEN 'nsys' ELSE t.kind END)
+                        SELECT min(CASE t.kind WHEN 'nsys-stats' THEN 'nsys' WHEN 'proton-tree' THEN 'proton' ELSE t.kind END)
                         FROM timeline t
                         JOIN source x ON x.run_id = t.run_id AND x.source_id = t.source_id
                         WHERE t.run_id = $run AND t.is_counted
