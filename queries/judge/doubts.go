@@ -176,6 +176,9 @@ func (s *summariser) doubtPasses() error {
 			return err
 		}
 		first := slowStart(own)
+		if every := s.apart(stage.Stage); !stage.IsCPU && every > (1+s.within())*stage.MedianNs {
+			s.doubt("passes of %s begin %s apart (median), and their work on the GPU takes %s of that: what the CPU does between is in no pass; %s", name, DurationText(every), DurationText(stage.MedianNs), s.command("gaps", "stage", stage.Stage, "place", "between-passes"))
+		}
 		if text := s.unlikeRepeats(stage); text != "" {
 			s.doubt("%s", text)
 		}

@@ -5,11 +5,13 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/queries/judge/stats"
 )
 
 // passTime is one measured pass that has device work.
 type passTime struct {
 	span, busy  float64 // ns from its first start to its last end, and how much of that GPUs worked
+	start       float64 // ns on the clock of its source: when its range opened
 	number      int64   // 1, 2, ... within the stage and process, warm-up counted
 	source, pid int64
 	repeat      int64   // 1, 2, ... the run of the workload
@@ -59,7 +61,7 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 			continue
 		}
 		stage := r.Stage
-		p := passTime{span: *span, busy: *r.GPUBusyNs, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount, ranks: 1}
+		p := passTime{span: *span, busy: *r.GPUBusyNs, start: float64(r.StartNs), number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount, ranks: 1}
 		if r.TokenTimeNs != nil {
 			p.steps = float64(frame.Or(r.Steps, 0))
 		}
@@ -79,6 +81,35 @@ func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 		return nil, nil
 	}
 	return s.passes[stage], nil
+}
+
+// apart returns how far apart passes of a stage begin that directly follow each other, by the median; 0 for fewer than two such distances, and of passes of several
+// ranks. Time on the CPU before the first work and after the last is in no pass on the GPU.
+func (s *summariser) apart(stage string) float64 {
+	type process struct{ source, pid int64 }
+	starts := map[process][]float64{} // of all stages
+	for _, list := range s.passes {
+		for _, p := range list {
+			starts[process{p.source, p.pid}] = append(starts[process{p.source, p.pid}], p.start)
+		}
+	}
+	var list []float64
+	for i, p := range s.passes[stage] {
+		if i+1 == len(s.passes[stage]) || p.ranks > 1 {
+			continue
+		}
+		next := s.passes[stage][i+1]
+		if next.source != p.source || next.pid != p.pid || next.repeat != p.repeat || next.number != p.number+1 {
+			continue
+		}
+		if !slices.ContainsFunc(starts[process{p.source, p.pid}], func(t float64) bool { return t > p.start && t < next.start }) {
+			list = append(list, next.start-p.start)
+		}
+	}
+	if len(list) < 2 {
+		return 0
+	}
+	return stats.Centre(list)
 }
 
 // holder returns the only pass that can hold some time of one pass: idle time, or any; nil where it is not told.
