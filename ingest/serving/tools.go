@@ -301,6 +301,15 @@ var inferencePerf = generator{
 	times: timeTable(map[unit]string{inS: "ttft=successes/latency/time_to_first_token tpot=successes/latency/time_per_output_token itl=successes/latency/inter_token_latency e2e=successes/latency/request_latency"},
 		"mean - min median p90 p95 p99 p99.9 max"),
 	also: func(p *parser) {
+		if server, client := p.number(0, "successes/output_tokens/mean"), p.number(0, "successes/output_len/mean"); server != nil && client != nil && *server > unseen**client {
+			for name := range p.f {
+				if strings.HasPrefix(name, "successes/latency/time_to_first_token/") || strings.HasPrefix(name, "successes/latency/time_per_output_token/") {
+					p.f[name] = nil
+				}
+			}
+			p.b.OutputTokensPerS, p.b.TotalTokensPerS = nil, nil
+			p.warn(fmt.Sprintf("time_to_first_token, time_per_output_token and tokens per second are not stored: the server counted %.3g tokens an answer and the client saw %.3g, as of a model that thinks first, whose thinking it does not time", *server, *client))
+		}
 		switch {
 		case p.b.ConcurrencyLimit != nil: // which then says the load
 			p.b.TargetRate, p.b.Unlimited = nil, nil
@@ -311,6 +320,9 @@ var inferencePerf = generator{
 		}
 	},
 }
+
+// unseen is by which factor the server's tokens of an answer may be above those that inference-perf counts in its text.
+const unseen = 1.2
 
 // inferencePerfTimes are the times of a request, as inference-perf computes its figures of them.
 var inferencePerfTimes = requestTable{failed: "error,error/error_type", names: "input_tokens=info/request_metrics/text/input_tokens,info/input_tokens output_tokens=info/response_metrics/output_tokens,info/output_tokens began_s=start_time ended_s=end_time " +
@@ -353,6 +365,15 @@ var genaiBench = generator{
 		}
 		if p.f["aggregated_metrics/iteration_type"] == "batch_size" {
 			p.b.ConcurrencyLimit = nil
+		}
+		var all tokenSum
+		for _, q := range p.lists.requests {
+			all.add(q.OutputTokens)
+		}
+		if sum := all.value(); len(p.lists.requests) > 0 && sum != nil && p.b.OutputTokens != nil && *sum != *p.b.OutputTokens {
+			p.b.InputTokens, p.b.OutputTokens, p.b.OutputTokensPerS, p.b.TotalTokensPerS = nil, nil, nil, nil
+			p.warn("tokens and their throughput are not stored: --warmup-ratio or --cooldown-ratio left requests out of the tokens, and not out of the time that they are divided by")
+			p.lists.refuse("they have those of --warmup-ratio and --cooldown-ratio")
 		}
 	},
 }
