@@ -328,7 +328,7 @@ func testEvidence(t *testing.T) {
 	}
 }
 
-// largeCases are what is said of a kernel that takes a tenth of a stage's GPU time or more: of the one that takes most.
+// largeCases are what is said of a kernel that takes a tenth or more of the GPU time of a stage's median pass: of the one that takes most.
 var largeCases = []struct {
 	what, kernel, limit, why, without string
 	stmts                             []string
@@ -346,8 +346,8 @@ var largeCases = []struct {
 	{"near the roof", "gemm<1>", "roof", "near its roof: 80.0 % of the memory peak, by Nsight Compute", "", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 80, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 300_000, 100, ""))},
 	{"below it", "gemm<1>", "below-roof", "reaches 40.0 % of its roof, by Nsight Compute; bound by latency", "", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 300_000, 100, ""))},
 	{"profiled a part", "gemm<1>", "", "limit unknown: profile it with Nsight Compute", "", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 80, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 300_000, 100, ""), ran(1, 1, 0, 100_000, 101, ""))},
-	{"while the CPU is busy until later", "gemm<1>", "grid", "50 blocks on 100 SMs", "as traced, a pass would take as long without it: by the critical path, launches, which tracing delays, or other work end later", []string{ran(1, 1, 0, 300_000, 50, ""), busyCPU}},
-	{"while the CPU is busy for part of it", "gemm<1>", "grid", "10 blocks on 100 SMs", "as traced, a pass would be at most 400 us shorter without it, by the critical path", []string{ran(1, 1, 100, 999_900, 10, ""), ran(2, 1, 2_000_100, 999_900, 10, ""), partlyBusy}},
+	{"while the CPU is busy until later", "gemm<1>", "grid", "50 blocks on 100 SMs", "as traced, the pass would take as long without it: by the critical path, launches, which tracing delays, or other work end later", []string{ran(1, 1, 0, 300_000, 50, ""), busyCPU}},
+	{"while the CPU is busy for part of it", "gemm<1>", "grid", "10 blocks on 100 SMs", "as traced, the pass would be at most 400 us shorter without it, by the critical path", []string{ran(1, 1, 100, 999_900, 10, ""), ran(2, 1, 2_000_100, 999_900, 10, ""), partlyBusy}},
 }
 
 // testLarge holds what is said of large kernels.

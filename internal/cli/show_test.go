@@ -256,4 +256,18 @@ func TestOneTime(t *testing.T) {
 	if text := p.ok("explain", "a"); !strings.Contains(text, "\nprefill  778 us median of 5 passes, busy 97.6 % on GPU 0, 97.4 % on GPU 1\n") {
 		t.Errorf("explain says\n%s", text)
 	}
+	if got := p.ok("sql", "--format", "csv", medianKernels); got != "kernels,fit\n4,4\n" {
+		t.Errorf("large kernels, and those that take what they take in the median pass: %s", got)
+	}
 }
+
+// medianKernels counts large kernels of a run of 5 passes, and those that take what its kernels take in the third longest.
+const medianKernels = `WITH pass AS (
+    SELECT k.stage, k.device_id, k.kernel, p.gpu_span_ns, sum(k.duration_ns) AS ns, count(*) AS calls
+    FROM passes('a') p JOIN kernels k ON k.run = 'a' AND k.pass_range_id = p.range_id AND NOT p.is_warmup
+    GROUP BY ALL
+), median AS (
+    SELECT stage, device_id, kernel, list({'ns': ns, 'calls': calls} ORDER BY gpu_span_ns)[3] AS pass FROM pass GROUP BY ALL
+)
+SELECT count(*) AS kernels, count(*) FILTER (m.pass.ns = l.pass_ns AND m.pass.calls = l.pass_calls) AS fit
+FROM large_kernels('a') l JOIN median m ON m.stage = l.stage AND m.device_id = l.device AND m.kernel = l.kernel`

@@ -160,14 +160,16 @@ func TestSummaryGraphs(t *testing.T) {
 // TestLargestWithAdvice holds of which kernels a summary says what to do: the largest of a stage, where no finding does.
 func TestLargestWithAdvice(t *testing.T) {
 	row := func(stage, kernel, limit, input, found string) []any {
-		return []any{stage, kernel, "convolution", 0.2, limit, nil, "", "", "", "", nil, nil, nil, input, found, int64(3), int64(9 * ms), 3 * ms, nil, int64(3), int64(0), int64(1), int64(1)}
+		return []any{stage, kernel, "convolution", 0.2, limit, nil, "", "", "", "", nil, nil, nil, input, found, int64(3), int64(9 * ms), 1.0, 3 * ms, nil, int64(3), int64(0), int64(1), int64(1)}
 	}
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("large-kernels", largeColumns,
 		row("decode", "a", "", "", ""), row("decode", "b", "tensor-cores", "bf16", ""), // the largest has none
 		row("prefill", "c", "tensor-cores", "bf16", ""), row("prefill", "d", "tensor-cores", "bf16", ""),
-		row("vision", "e", "tensor-cores", "bf16", "fp32-products"), row("other", "f", "tensor-cores", "fp32", "")),
+		row("vision", "e", "tensor-cores", "bf16", "small-grids"), row("other", "f", "tensor-cores", "fp32", ""),
+		row("said", "g", "tensor-cores", "bf16", "small-grids")), // by a finding too small to be listed
+		answer("findings", findingColumns, findingRow("small-grids", "vision", 100*ms, "e"), findingRow("small-grids", "said", 100*ms, "e")),
 		answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"a", "memory", nil, 1e3, int64(1)})))
-	if list := s.LargestWithAdvice(); len(list) != 1 || list[0].Name != "c" {
+	if list := s.LargestWithAdvice(); len(list) != 2 || list[0].Name != "c" || list[1].Name != "g" || list[1].Found != "" {
 		t.Errorf("%+v", list)
 	}
 	if got := s.Large[0].Why; got != "limit unknown: what Nsight Compute profiled is less than 90 % of its time" {
@@ -362,7 +364,7 @@ func TestSummaryWithoutStages(t *testing.T) {
 
 // TestLargeCollectives holds that a collective of a capture of one rank is looked up where it has rows.
 func TestLargeCollectives(t *testing.T) {
-	s := summarise(t, reportOf(answer("large-kernels", largeColumns, []any{"decode", "k", "collective", 0.5, "ranks", nil, "", "", "", "", nil, nil, nil, "", "", int64(3), 9 * ms, 3e6, nil, int64(3), int64(0), int64(1), nil}), answer("late-ranks", "job_id")))
+	s := summarise(t, reportOf(answer("large-kernels", largeColumns, []any{"decode", "k", "collective", 0.5, "ranks", nil, "", "", "", "", nil, nil, nil, "", "", int64(3), 9 * ms, 1.0, 3e6, nil, int64(3), int64(0), int64(1), nil}), answer("late-ranks", "job_id")))
 	if len(s.Large) != 1 || !strings.HasPrefix(s.Large[0].Command, "prof query collectives ") {
 		t.Errorf("%+v", s.Large)
 	}

@@ -84,6 +84,7 @@ type largeKernelRow struct {
 	Findings       string   `col:"findings"`
 	Calls          int64    `col:"calls"`
 	TotalNs        int64    `col:"total_ns"`
+	PassCalls      float64  `col:"pass_calls"`
 	PassNs         float64  `col:"pass_ns"`
 	PathPassNs     *float64 `col:"path_pass_ns"`
 	Passes         int64    `col:"passes"`

@@ -2,13 +2,14 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries/frame"
 	"prof/schema/say"
 )
 
-// LargeKernel is a kernel that takes a tenth of a stage's GPU time or more, with what limits it.
+// LargeKernel is a kernel that takes a tenth of the GPU time of a stage's median pass or more, with what limits it.
 type LargeKernel struct {
 	Stage       string // "" for all device work
 	Name        string
@@ -18,10 +19,12 @@ type LargeKernel struct {
 	Calls       int64 // in the measured passes
 	TotalNs     int64
 	Passes      int64
-	PathPassNs  *float64 // by how much a pass would be shorter at most without it; nil when unknown
+	PassCalls   float64 // in the median pass
+	PassNs      float64
+	PathPassNs  *float64 // by how much that pass would be shorter at most without it; nil when unknown
 	Limit       string   // as large-kernels has it; "" when unknown
 	RoofRatio   *float64
-	Findings    []string // rules with a finding about it
+	Findings    []string // rules with a finding about it that is listed
 	Found       string   // the same in words; "" without one
 	Takes       string   // what it takes, in words
 	Why         string   // what limits it, or that nothing is known
@@ -44,6 +47,10 @@ func (s *summariser) addLarge() error {
 	if err != nil {
 		return err
 	}
+	listed, err := findingRows.Of(s.r.Frame("findings"))
+	if err != nil {
+		return fmt.Errorf("summary of %s: %w", s.name, err)
+	}
 	unknown := "limit unknown: profile it with Nsight Compute"
 	if s.isForeign {
 		unknown = "limit unknown: " + NoTool
@@ -54,11 +61,15 @@ func (s *summariser) addLarge() error {
 			unknown = "limit unknown: what Nsight Compute profiled is less than 90 % of its time"
 		}
 		k := LargeKernel{Stage: r.Stage, Name: r.Kernel, Device: r.Device, DeviceCount: r.DeviceCount, ShareRatio: r.ShareRatio, Calls: r.Calls, TotalNs: r.TotalNs, Passes: r.Passes,
-			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(unknown), Without: r.without(),
+			PassCalls: r.PassCalls, PassNs: r.PassNs, PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(unknown), Without: r.without(),
 			Open: commandOf("prof open", s.name, "stage", r.Stage, "device", fmt.Sprint(r.Device), "find", shownKernel(r.Kernel, "kernel"), "source", s.r.Source)}
-		if r.Findings != "" {
-			k.Findings = strings.Split(r.Findings, ", ")
-			k.Found = "see also " + r.Findings
+		for _, x := range listed {
+			if x.Stage == r.Stage && x.Subject == r.Kernel && slices.Contains(strings.Split(r.Findings, ", "), x.Finding) {
+				k.Findings = append(k.Findings, x.Finding)
+			}
+		}
+		if len(k.Findings) > 0 {
+			k.Found = "see also " + say.List(k.Findings)
 		}
 		switch {
 		case r.Limit == "ranks" && len(s.out.Ranks) == 0: // such as a capture of one rank
@@ -100,14 +111,15 @@ const planned = 10
 
 // takes words what the kernel takes.
 func (r largeKernelRow) takes() string {
-	share := percentText(r.ShareRatio) + " of the stage's GPU time: "
+	of := "of the median pass's GPU time"
 	if r.Stage == "" {
-		return percentText(r.ShareRatio) + " of the GPU time: " + fmt.Sprintf("%s in %s", DurationText(float64(r.TotalNs)), say.Count(r.Calls, "call", "calls"))
+		of = "of the GPU time"
 	}
-	if r.Calls < r.Passes {
-		return share + fmt.Sprintf("%s per pass, in %s in %s", DurationText(r.PassNs), say.Count(r.Calls, "call", "calls"), say.Count(r.Passes, "pass", "passes"))
+	text := fmt.Sprintf("%s %s: %s", percentText(r.ShareRatio), of, DurationText(r.PassNs))
+	if r.PassCalls < 1 { // the mean of two passes, of which one has it
+		return text
 	}
-	return share + fmt.Sprintf("%s per pass, in %s", DurationText(r.PassNs), say.Mean(float64(r.Calls)/float64(r.Passes), "call", "calls"))
+	return text + " in " + say.Mean(r.PassCalls, "call", "calls")
 }
 
 // why words what limits it: all that is known, with unknown first where that is no limit.
@@ -119,7 +131,7 @@ func (r largeKernelRow) why(unknown string) string {
 	case r.Limit == "roof" && r.RoofBasis == "ncu":
 		parts = append(parts, fmt.Sprintf("near its roof: %s of the %s, by Nsight Compute", percentText(*r.RoofRatio), r.peak())+r.limiter())
 	case r.Limit == "roof":
-		parts = append(parts, fmt.Sprintf("near its roof: %s of the %s, by the inputs of %s", percentText(*r.RoofRatio), r.peak(), r.Operator))
+		parts = append(parts, fmt.Sprintf("near its roof: %s of the %s, by the %s", percentText(*r.RoofRatio), r.peak(), r.inputs()))
 	case r.Limit == "below-roof" && r.RoofBasis == "ncu":
 		text := fmt.Sprintf("reaches %s of its roof, by Nsight Compute", percentText(*r.RoofRatio))
 		if r.Bound != "" {
@@ -127,7 +139,7 @@ func (r largeKernelRow) why(unknown string) string {
 		}
 		parts = append(parts, text)
 	case r.Limit == "below-roof":
-		parts = append(parts, fmt.Sprintf("reaches %s of its roof (%s), by the inputs of %s", percentText(*r.RoofRatio), r.Bound, r.Operator))
+		parts = append(parts, fmt.Sprintf("reaches %s of its roof (%s), by the %s", percentText(*r.RoofRatio), r.Bound, r.inputs()))
 	}
 	if r.InputPrecision != "" {
 		parts = append(parts, "multiplies "+strings.ToUpper(r.InputPrecision)+" in FP32, outside tensor cores")
@@ -143,6 +155,14 @@ func (r largeKernelRow) why(unknown string) string {
 		parts = append([]string{unknown}, parts...)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// inputs names what its work is counted from, where Nsight Compute did not measure it.
+func (r largeKernelRow) inputs() string {
+	if r.RoofBasis == "product" {
+		return "sizes of the model's matrix products"
+	}
+	return "inputs of " + r.Operator
 }
 
 // peak names the peak that it is near.
@@ -162,7 +182,7 @@ func (r largeKernelRow) limiter() string {
 
 // without words what, as traced, a pass, or all work, would take less without it.
 func (r largeKernelRow) without() string {
-	what := "as traced, a pass"
+	what := "as traced, the pass"
 	if r.Stage == "" {
 		what = "as traced, the work"
 	}

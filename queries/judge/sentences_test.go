@@ -83,20 +83,21 @@ func sayFindings(t *testing.T) {
 	}
 }
 
-const largeColumns = "stage kernel role share_ratio limit roof_ratio roof_basis bound limiter operator blocks most_blocks sm_count input_precision findings calls total_ns pass_ns path_pass_ns passes device device_count plan_rank"
+const largeColumns = "stage kernel role share_ratio limit roof_ratio roof_basis bound limiter operator blocks most_blocks sm_count input_precision findings calls total_ns pass_calls pass_ns path_pass_ns passes device device_count plan_rank"
 
 // sayLarge says what limits kernels that take much of a stage.
 func sayLarge(t *testing.T) {
 	row := func(stage, limit string, roof any, basis, bound, limiter, operator, input string, calls, blocks int64, path any, rank int64) []any {
-		return []any{stage, "k", "gemm", 0.123, limit, roof, basis, bound, limiter, operator, blocks, blocks + 20, int64(132), input, "small-grids, wave-tail", calls, int64(90 * ms), 30 * ms, path, int64(3), int64(0), int64(1), rank}
+		return []any{stage, "k", "gemm", 0.123, limit, roof, basis, bound, limiter, operator, blocks, blocks + 20, int64(132), input, "small-grids, wave-tail", calls, int64(90 * ms), float64(calls) / 2, 30 * ms, path, int64(3), int64(0), int64(1), rank}
 	}
 	for _, maker := range []string{"NVIDIA H200", "AMD Instinct MI300X"} {
-		s := summarise(t, reportOf(answer("devices", "name", []any{maker}), answer("large-kernels", largeColumns,
+		s := summarise(t, reportOf(answer("devices", "name", []any{maker}), answer("findings", findingColumns, findingRow("small-grids", "decode", 90*ms, "k")), answer("large-kernels", largeColumns,
 			row("decode", "ranks", nil, "", "", "", "", "", 3, 8, nil, 1),
 			row("decode", "roof", 0.84, "ncu", "memory", "dram", "", "", 1, 300, 3*ms, 1),
 			row("decode", "roof", 0.84, "operator", "compute", "", "aten::mm", "", 30, 300, 0.0, 1),
 			row("", "below-roof", 0.004, "operator", "memory", "", "aten::cudnn_convolution", "bf16", 30, 4, 0.0, 1),
 			row("", "below-roof", 0.3, "ncu", "latency", "occupancy", "", "", 30, 300, 3*ms, 1),
+			row("decode", "below-roof", 0.5, "product", "memory", "", "", "", 30, 300, 3*ms, 1),
 			row("decode", "tensor-cores", nil, "", "", "", "", "fp16", 30, 24, nil, 1),
 			row("decode", "", nil, "", "", "", "", "", 30, 300, nil, 14))))
 		said.Add([]any{s.Large})

@@ -21,7 +21,7 @@ type Summary struct {
 	Ranks      []SlowRank         // for whom ranks wait, by stage; nil without ranks that exchange data
 	Breakdown  []TimeCategory     // the three that cost most
 	Kernels    []TopKernel        // the three that take most of the kernels' time, in measured passes where there are any
-	Large      []LargeKernel      // those that take a tenth of a stage's GPU time or more, by stage
+	Large      []LargeKernel      // those that take a tenth or more of the GPU time of a stage's median pass, by stage
 	Findings   []Finding          // what rules found, by what it could save
 	Advice     []Advice           // up to five things to try; where findings give fewer than two, what to capture next too
 	Doubts     []string           // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)

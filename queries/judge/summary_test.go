@@ -165,14 +165,14 @@ func TestSummaryBound(t *testing.T) {
 		{"several GPUs", []*frame.Frame{accountingOf("decode", busyParts(), []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 300 * ms, 100 * ms}})}, judge.HostBound, "",
 			"on GPU 1, which has the most measured time of 2 GPUs, the GPU is busy 25.0 % of the time; it idles while the CPU is busy outside CUDA 75.0 % of the time (300 ms of 400 ms)"},
 		{"busy and far from every limit", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", 0.0009, 0.189)}, judge.BusyBound, "",
-			"the GPU is busy 92.0 % of the time, near no hardware limit: MFU is 0.09 %, MBU is 18.9 %; no kernels were profiled: Nsight Compute would show what limits them"},
+			"the GPU is busy 92.0 % of the time; MFU is 0.09 %, MBU is 18.9 %; no kernels were profiled: Nsight Compute would show what limits them"},
 		{"busy, with one utilisation known", []*frame.Frame{accountingOf("decode", busyParts()), utilisationOf("decode", nil, 0.189)}, judge.BusyBound, "",
 			"the GPU is busy 92.0 % of the time; MFU is unknown, MBU is 18.9 %; no kernels were profiled: Nsight Compute would show what limits them"},
 		// k1 takes 80 ms, 75 of them here: of 60 ms in profiled grids 5 may be elsewhere, and 55 of the stage's 100 ms are certain.
 		{"profiled kernels", append(profiledKernels("decode", 60*ms), accountingOf("decode", busyParts()), utilisationOf("decode", nil, nil)), judge.MemoryBound, "",
 			"the GPU is busy 92.0 % of the time; Nsight Compute profiled kernels with 55.0 % of its kernel time, and 100.0 % of that is in kernels that are memory-bound"},
 		{"too few profiled kernels", append(profiledKernels("decode", 20*ms), accountingOf("decode", busyParts()), utilisationOf("decode", 0.1, 0.1)), judge.BusyBound, "",
-			"the GPU is busy 92.0 % of the time, near no hardware limit: MFU is 10.0 %, MBU is 10.0 %; Nsight Compute profiled kernels with 15.0 % of its kernel time, too little to say what limits it"},
+			"the GPU is busy 92.0 % of the time; MFU is 10.0 %, MBU is 10.0 %; Nsight Compute profiled kernels with 15.0 % of its kernel time, too little to say what limits it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			stage := c.frames[0].Rows[0][0].(string)

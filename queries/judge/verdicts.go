@@ -38,13 +38,9 @@ func profiledVerdict(e evidence) *verdict {
 
 // kernelVerdict is said of a GPU that works, where nothing tells what holds its kernels back.
 func kernelVerdict(e evidence) *verdict {
-	mfu, mbu := usable(e.use.mfu), usable(e.use.mbu)
 	why := fmt.Sprintf("%s; %s, %s%s", e.works(), e.mfuText(), e.mbuText(), e.uncountedText())
-	switch {
-	case e.use.mfu == nil && e.use.mbu == nil:
+	if e.use.mfu == nil && e.use.mbu == nil {
 		why = e.works() + "; MFU and MBU are unknown"
-	case mfu != nil && mbu != nil && len(e.use.uncounted) == 0:
-		why = fmt.Sprintf("%s, near no hardware limit: %s, %s", e.works(), e.mfuText(), e.mbuText())
 	}
 	switch {
 	case e.class.covered > 0:

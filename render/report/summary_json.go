@@ -42,21 +42,23 @@ type SummaryForm[F *typeset.Object | map[string]string] struct {
 type FindingsForm struct {
 	Run      string        `json:"run" doc:"run name"`
 	Findings []FindingForm `json:"findings" nullable:"false" doc:"by what they could save"`
-	Kernels  []LargeForm   `json:"kernels" nullable:"false" doc:"those that take 10 % of a stage's GPU time or more"`
+	Kernels  []LargeForm   `json:"kernels" nullable:"false" doc:"those that take 10 % or more of the GPU time of a stage's median pass"`
 	Notes    []string      `json:"notes" nullable:"false" doc:"what a reader must know of the figures"`
 }
 
-// LargeForm is a kernel that takes a tenth of a stage's GPU time or more, and what limits it.
+// LargeForm is a kernel that takes a tenth of the GPU time of a stage's median pass or more, and what limits it.
 type LargeForm struct {
 	Stage         *string        `json:"stage" doc:"null is all device work"`
 	Kernel        string         `json:"kernel"`
 	Device        int64          `json:"device" doc:"of which it takes the largest share"`
 	DeviceCount   int64          `json:"device_count" doc:"GPUs on which it takes so much"`
-	ShareRatio    typeset.Number `json:"share_ratio" doc:"of the time in which the GPU works in the measured passes"`
+	ShareRatio    typeset.Number `json:"share_ratio" doc:"of the time in which the GPU works in the median pass"`
 	Calls         int64          `json:"calls" doc:"in these passes"`
 	TotalNs       int64          `json:"total_ns"`
 	Passes        int64          `json:"passes"`
-	PathPassNs    *float64       `json:"path_pass_ns" doc:"by how much a pass would be shorter at most without it, by the critical path"`
+	PassCalls     typeset.Number `json:"pass_calls" doc:"in the median pass; of all device work, all"`
+	PassNs        typeset.Number `json:"pass_ns" doc:"sum of their durations"`
+	PathPassNs    *float64       `json:"path_pass_ns" doc:"by how much that pass would be shorter at most without it, by the critical path"`
 	Limit         *string        `json:"limit" enum:"ranks,roof,below-roof,tensor-cores,grid" doc:"as in large-kernels; null is unknown"`
 	RoofRatio     *float64       `json:"roof_ratio" doc:"of its roofline"`
 	Findings      []string       `json:"findings" nullable:"false" doc:"rules with a finding about it"`
@@ -218,7 +220,7 @@ func findingForm(x judge.Finding) FindingForm {
 func largeForm(k judge.LargeKernel) LargeForm {
 	return LargeForm{
 		Stage: typeset.Optional(k.Stage), Kernel: k.Name, Device: k.Device, DeviceCount: k.DeviceCount, ShareRatio: typeset.Number(k.ShareRatio), Calls: k.Calls, TotalNs: k.TotalNs, Passes: k.Passes,
-		PathPassNs: typeset.Finite(k.PathPassNs), Limit: typeset.Optional(k.Limit), RoofRatio: typeset.Finite(k.RoofRatio), Findings: typeset.Listed(k.Findings), Words: k.Why,
+		PassCalls: typeset.Number(k.PassCalls), PassNs: typeset.Number(k.PassNs), PathPassNs: typeset.Finite(k.PathPassNs), Limit: typeset.Optional(k.Limit), RoofRatio: typeset.Finite(k.RoofRatio), Findings: typeset.Listed(k.Findings), Words: k.Why,
 		Without: typeset.Optional(k.Without), Advice: typeset.Optional(k.Advice), Command: typeset.Optional(k.Command), DetailCommand: typeset.Optional(k.Detail),
 	}
 }

@@ -38,7 +38,7 @@ func findingHeadline(x judge.Finding) string {
 }
 
 // LargeTitle is above what LargeKernels returns.
-const LargeTitle = "kernels that take 10 % of a stage's GPU time or more"
+const LargeTitle = "kernels that take 10 % or more of the GPU time of a stage's median pass"
 
 // LargeKernels returns kernels that take much of a stage: what each takes, what limits it, what a pass would take without it, and what to do.
 func LargeKernels(list []judge.LargeKernel) []doc.Item {

@@ -18,6 +18,7 @@
 --   gap_count BIGINT: idle gaps
 --   pass_span_ns DOUBLE: span of the median pass
 --   pass_busy_ns DOUBLE: work of the pass ran in it
+--   pass_kernel_ns DOUBLE: kernels of the pass ran
 
 SELECT
     p.kind,
@@ -33,6 +34,7 @@ SELECT
     sum(p.other_ns)::BIGINT AS other_ns,
     sum(p.gap_count)::BIGINT AS gap_count,
     median(p.end_ns - p.start_ns) AS pass_span_ns,
-    _median_pass(p.kernel_ns + p.graph_ns + p.copy_ns, p.end_ns - p.start_ns, p.range_id) AS pass_busy_ns
+    _median_pass(p.kernel_ns + p.graph_ns + p.copy_ns, p.end_ns - p.start_ns, p.range_id) AS pass_busy_ns,
+    _median_pass(p.kernel_ns, p.end_ns - p.start_ns, p.range_id) AS pass_kernel_ns
 FROM _finding_part p
 GROUP BY p.kind, p.is_counted, p.stage, p.device_id

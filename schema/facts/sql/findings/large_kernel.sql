@@ -1,4 +1,4 @@
--- large_kernel: Kernels that take a tenth of a stage's GPU time or more in its measured passes, with what is known of what limits each.
+-- large_kernel: Kernels that take a tenth of a stage's GPU time or more in its median pass, with what is known of what limits each.
 -- grain: one stage, GPU and kernel name, per timeline kind
 -- key: kind, stage, device_id, kernel_name_id
 -- needs: _finding_work
@@ -9,14 +9,14 @@
 --   device_id INTEGER: GPU
 --   kernel_name_id BIGINT: kernel name
 --   role VARCHAR: what kernels of the family do, by kernel_rule; NULL when unknown
---   pass_count BIGINT: as in finding_span, like the next two columns
---   span_ns BIGINT: sum of the spans of the passes
---   busy_ns BIGINT: work of the passes ran
+--   pass_count BIGINT: as in finding_span
 --   launch_count BIGINT: executions in the passes
 --   sum_ns BIGINT: sum of their durations
---   own_ns DOUBLE: sum_ns, or less where kernels ran side by side: what it took of the time in which kernels ran
---   path_ns DOUBLE: by how much the passes would be shorter at most if it took no time, by their critical paths; NULL when unknown, and
---     for collectives, which paths count as waiting
+--   pass_launch_count DOUBLE: executions in the median pass; of all device work all, like the next two
+--   pass_ns DOUBLE: sum of their durations
+--   share_ratio DOUBLE: pass_ns as a share of the time in which work of the pass ran; of kernels that ran side by side each has a part
+--   path_ns DOUBLE: by how much the pass would be shorter at most if it took no time: that share of pass_ns which critical paths show;
+--     NULL when unknown, and for collectives, which paths count as waiting
 --   least_block_count BIGINT: blocks of its smallest grid; NULL when some are unknown
 --   most_block_count BIGINT: blocks of its largest grid; NULL likewise
 --   sm_count BIGINT: streaming multiprocessors of the GPU; NULL when unknown
@@ -46,7 +46,9 @@ WITH near AS (
         any_value(w.role) AS role,
         sum(w.launch_count)::BIGINT AS launch_count,
         sum(w.sum_ns)::BIGINT AS sum_ns,
-        sum(w.own_ns) AS own_ns,
+        sum(w.pass_launch_count) AS pass_launch_count,
+        sum(w.pass_ns) AS pass_ns,
+        sum(w.pass_own_ns) AS pass_own_ns,
         CASE WHEN count(*) = count(w.block_count) THEN min(w.block_count) END AS least_block_count,
         CASE WHEN count(*) = count(w.block_count) THEN max(w.block_count) END AS most_block_count
     FROM _finding_work w
@@ -55,8 +57,6 @@ WITH near AS (
     SELECT
         s.is_counted,
         s.pass_count,
-        s.span_ns,
-        s.busy_ns,
         w.kind,
         w.stage,
         w.device_id,
@@ -64,13 +64,15 @@ WITH near AS (
         w.role,
         w.launch_count,
         w.sum_ns,
-        w.own_ns,
+        w.pass_launch_count,
+        w.pass_ns,
+        w.pass_own_ns / CASE WHEN s.stage IS NULL THEN s.busy_ns ELSE s.pass_busy_ns END AS share_ratio,
         w.least_block_count,
         w.most_block_count
     FROM work w
     JOIN finding_span s
         ON s.run_id = $run AND s.kind = w.kind AND s.stage IS NOT DISTINCT FROM w.stage AND s.device_id = w.device_id
-    WHERE w.own_ns >= 0.1 * s.busy_ns AND w.own_ns > 0
+    WHERE w.pass_own_ns > 0 AND share_ratio >= 0.1
 ), ranked AS (
     SELECT
         w.kind,
@@ -192,12 +194,12 @@ SELECT
     l.kernel_name_id,
     l.role,
     l.pass_count,
-    l.span_ns,
-    l.busy_ns,
     l.launch_count,
     l.sum_ns,
-    l.own_ns,
-    CASE WHEN l.role IS DISTINCT FROM 'collective' THEN c.saving_ns END AS path_ns,
+    l.pass_launch_count,
+    l.pass_ns,
+    l.share_ratio,
+    CASE WHEN l.role IS DISTINCT FROM 'collective' THEN l.pass_ns * (c.saving_ns / l.sum_ns) END AS path_ns,
     l.least_block_count,
     l.most_block_count,
     d.sm_count,
