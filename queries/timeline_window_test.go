@@ -159,6 +159,50 @@ func TestTimelineBusy(t *testing.T) {
 	}
 }
 
+// TestTimelineInside holds that of any stretch between works, busy and idle time by causes add up to it on each GPU, and that nothing that is
+// said of it is longer than it.
+func TestTimelineInside(t *testing.T) {
+	t.Parallel()
+	w := testkit.All(t)
+	tl := timelineOf(t, w, "nccl2", indexSizes[2])
+	about := tl.About()
+	for _, k := range about.Tracks {
+		if k.Kind != "gpu" {
+			continue
+		}
+		device := fmt.Sprint(*k.Device)
+		ends := rowsOf(t, w, "SELECT min(k.start_ns), max(k.start_ns) FROM kernel k JOIN run r USING (run_id) WHERE r.name = 'nccl2' AND k.device_id = %s", device)
+		first, last := ends[0][0].(int64), ends[0][1].(int64)
+		long := last - first
+		for _, x := range [][2]int64{{first, last}, {first + long/3, first + long/3 + 1}, {first + long/7, first + long/5}, {last - 2_540_000, last}} {
+			list, err := tl.Busy(t.Context(), w, queries.TimelineAsked{FromNs: x[0], ToNs: x[1]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := int64(0)
+			for _, b := range list {
+				if b.Track == k.ID {
+					sum = b.BusyNs
+				}
+			}
+			args := queries.Args{"run": "nccl2", "device": device, "of_source": fmt.Sprint(k.SourceID), "from_time": fmt.Sprint(x[0]), "until_time": fmt.Sprint(x[1])}
+			idle := testkit.Query(t, w, "timeline-idle", args)
+			args["top"] = "0"
+			gaps, sums := testkit.Query(t, w, "timeline-gaps", args), testkit.Query(t, w, "timeline-sums", args)
+			if sum += total(idle, "total_ns"); sum != x[1]-x[0] || total(gaps, "inside_ns") != total(idle, "total_ns") || total(idle, "gap_count") != int64(len(gaps.Rows)) {
+				t.Errorf("GPU %s from %d to %d: busy and idle for %d of %d ns; idle for %d ns, in gaps for %d", device, x[0], x[1], sum, x[1]-x[0], total(idle, "total_ns"), total(gaps, "inside_ns"))
+			}
+			for _, c := range [][]any{column(gaps, "inside_ns"), column(sums, "longest_ns")} {
+				for _, ns := range c {
+					if ns := ns.(int64); ns < 0 || ns > x[1]-x[0] {
+						t.Errorf("GPU %s from %d to %d: something takes %d of %d ns", device, x[0], x[1], ns, x[1]-x[0])
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestTimelineHostile holds that windows that make no sense are refused, and that strange ones are answered.
 func TestTimelineHostile(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
--- timeline-sums v1: Device work between two times of one source, by name: what of it lies between them.
+-- timeline-sums v2: Device work between two times of one source, by name: what of it lies between them.
 -- grain: one GPU, kind of work and name
 -- key: device, lane, name
 -- notes: graph
@@ -15,7 +15,7 @@
 --   name: kernel, operation of a copy or fill, or graph replay
 --   calls: how many run between the two times
 --   total_ns: sum of their time between the two
---   longest_ns: the longest duration
+--   longest_ns: the longest of these times
 --   share_ratio: part of the time of all rows, those not shown included
 
 SELECT
@@ -49,11 +49,8 @@ FROM (
             w.name_id,
             w.operation,
             count(*) AS calls,
-            max(w.duration_ns) AS longest_ns,
-            sum(
-                least(w.start_ns + w.duration_ns, coalesce(until_time, w.start_ns + w.duration_ns))
-                    - greatest(w.start_ns, coalesce(from_time, w.start_ns))
-            )::BIGINT AS total_ns
+            max(_inside_ns(w.start_ns, w.duration_ns, from_time, until_time)) AS longest_ns,
+            sum(_inside_ns(w.start_ns, w.duration_ns, from_time, until_time))::BIGINT AS total_ns
         FROM _timeline_piece(run) w
         WHERE w.source_id = of_source
             AND (device IS NULL OR w.device_id = device)

@@ -57,7 +57,7 @@ async function mountSummary(root, run, nav, signal) {
     section("glance", "Stages", s.stages.length ? [stageCards(s.stages, parts), s.ranks.length ? el("ul", {}, s.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
   ]));
   const kernels = asked(queryTable(run, "top-kernels", signal)), operators = asked(queryTable(run, "top-operators", signal, true)), roofs = asked(operatorRoofs(run, nav, signal));
-  await part("findings", Promise.all([found, shown]).then(([{ documents }, s]) => section("advice", "What to do first", findingList(documents[0], s.advice))));
+  await part("findings", Promise.all([found, shown]).then(([{ documents }, s]) => section("advice", "What to do first", findingList(documents[0], s))));
   await part("kernels", kernels.then((drawn) => section("kernels", "Kernels that take the most time", drawn)));
   await part("operators", operators.then((drawn) => drawn && section("operators", "Operators that take the most time in the whole run", drawn)));
   await part("operators", roofs.then((drawn) => drawn && section("operator-roofline", "Operators against the roofline", drawn)));
@@ -123,10 +123,10 @@ const use = (ratio, s) => ratio === null ? "-" : ratio > 1 ? `${percent(ratio)} 
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 
 // findingList is what prof explain says, and what to capture next.
-function findingList({ blocks }, advice) {
+function findingList({ blocks }, { lead, advice }) {
   const others = advice.filter((a) => !a.finding);
   return [
-    drawn(blocks.filter((b) => !b.facts && !b.notes)),
+    drawn(blocks.filter((b) => !b.facts && !b.notes && b.lead?.text !== lead)), // the page begins with the lead
     others.length ? el("ul", { class: "findings" }, others.map((a) => el("li", {}, el("b", {}, a.advice), el("p", { class: "why" }, a.why), el("p", {}, commandLink(a.command))))) : null,
     el("details", {}, el("summary", {}, "Notes"), drawn(blocks.filter((b) => b.notes))),
   ];

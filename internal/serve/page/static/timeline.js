@@ -313,16 +313,20 @@ class Timeline {
       const of = new Map(busy.tracks.map((t) => [t.track, t.busy_ns])), rows = [];
       for (const g of this.view.groups.filter((g) => g.device !== undefined)) {
         const all = of.get(g.folded.tracks[0]?.id) ?? 0;
-        rows.push([g.label, all, long - all, ...works.map((kind) => of.get(g.tracks.find((t) => t.is_whole && t.kind === kind)?.id) ?? 0)]);
+        rows.push([g, all, long - all, ...works.map((kind) => of.get(g.tracks.find((t) => t.is_whole && t.kind === kind)?.id) ?? 0)]);
       }
       const sums = await Promise.all(sources.map((s) => this.ask("timeline-sums", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to), top: 10 })));
       const gaps = await Promise.all(sources.map((s) => this.ask("timeline-gaps", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to), top: 5 })));
+      const idle = await Promise.all(sources.map((s) => this.ask("timeline-idle", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to) })));
       if (this.view.range !== mine) return;
+      const perGPU = (answer, cells) => new Set(answer.rows.map((r) => r.device)).size > 1 ? cells : [];
+      const idleOf = (source, device) => rows.find(([g]) => g.source === source && g.device === device)?.[2];
       const used = works.map((kind, i) => [kind, i + 3]).filter(([, i]) => rows.some((r) => r[i]));
       const table = (head, lines) => el("div", { class: "tl-table" }, el("table", {}, el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { class: i ? "n" : null }, h)))), el("tbody", {}, lines.map((l) => el("tr", {}, l.map((x, i) => el("td", { class: i ? "n" : null, title: i ? null : x }, i ? x : shortened(x))))))));
-      place.replaceChildren(table(["GPU", "busy", "idle", ...used.map(([k]) => k)], rows.map((r) => [r[0], `${time(r[1])} (${percent(r[1] / long)})`, time(r[2]), ...used.map(([, i]) => time(r[i]))])),
-        ...sums.flatMap((answer, i) => answer.rows.length ? [table([sources.length > 1 ? `source ${sources[i]}: most time` : "most time", "calls", "time", "share", "longest"], answer.rows.map((r) => [r.name, count(r.calls), time(r.total_ns), percent(r.share_ratio ?? 0), time(r.longest_ns)])), this.sql(answer)] : []),
-        ...gaps.flatMap((answer) => answer.rows.length ? [table(["longest gaps", "idle", "from"], answer.rows.map((r) => [`GPU ${r.device}: ${partText(r.cause)}, before ${briefName(r.after)}`, time(r.duration_ns), momentText(this.onTimeline(sources[gaps.indexOf(answer)], r.start_ns), r.duration_ns / 100)])), this.sql(answer)] : []));
+      place.replaceChildren(table(["GPU", "busy", "idle", ...used.map(([k]) => k)], rows.map((r) => [r[0].label, `${time(r[1])} (${percent(r[1] / long)})`, time(r[2]), ...used.map(([, i]) => time(r[i]))])),
+        ...idle.flatMap((answer, i) => answer.rows.length ? [table(["idle, by the largest part of each gap", "gaps", "time", "share of idle"], answer.rows.map((r) => [`GPU ${r.device}: ${partText(r.cause)}`, count(r.gap_count), time(r.total_ns), percent(r.total_ns / idleOf(sources[i], r.device))])), this.sql(answer)] : []),
+        ...sums.flatMap((answer, i) => answer.rows.length ? [table([sources.length > 1 ? `source ${sources[i]}: most time` : "most time", ...perGPU(answer, ["GPU"]), "calls", "time", "share", "longest"], answer.rows.map((r) => [r.name, ...perGPU(answer, [r.device]), count(r.calls), time(r.total_ns), percent(r.share_ratio ?? 0), time(r.longest_ns)])), this.sql(answer)] : []),
+        ...gaps.flatMap((answer) => answer.rows.length ? [table(["longest gaps", "idle", "from"], answer.rows.map((r) => [`GPU ${r.device}: ${partText(r.cause)}, before ${briefName(r.after)}`, `${time(r.inside_ns)}${r.inside_ns < r.duration_ns ? ` of ${time(r.duration_ns)}` : ""}`, momentText(this.onTimeline(sources[gaps.indexOf(answer)], r.start_ns), r.duration_ns / 100)])), this.sql(answer)] : []));
     } catch (err) {
       if (err.name !== "AbortError" && this.view.range === mine) place.replaceChildren(problem(err));
     }
