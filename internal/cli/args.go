@@ -98,6 +98,24 @@ func guarded(args []string) []string {
 	return slices.Insert(out, 0, "--")
 }
 
+// givenTwice is the first of some options that stands twice among arguments, of which the library keeps the last; "" for none.
+func givenTwice(args []string, names ...string) string {
+	var seen []string
+	for _, a := range args {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		switch {
+		case a == "--":
+			return ""
+		case !looksLikeFlag(a) || !slices.Contains(names, name):
+		case slices.Contains(seen, name):
+			return name
+		default:
+			seen = append(seen, name)
+		}
+	}
+	return ""
+}
+
 // splitFlags parts flags, with their values, from other arguments; with stop it ends at the first of those.
 func splitFlags(known []cli.Flag, args []string, stop bool) (flags, rest []string) {
 	for i := 0; i < len(args); i++ {

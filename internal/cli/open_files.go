@@ -53,7 +53,10 @@ With --run it is a run of the warehouse, on its timeline. --window, --stage, --c
 		}, factFlags()...),
 		Action: func(c *cli.Context) error {
 			place, err := placeOf(c)
+			again := givenTwice(p.args, "run", "row", "window", "stage", "device", "cause", "find", "source")
 			switch {
+			case again != "":
+				return usagef("--%s is given twice, and open shows one place", again)
 			case err != nil:
 				return err
 			case c.NArg() > 0 && c.IsSet("run"):

@@ -57,13 +57,14 @@ func TestOpen(t *testing.T) {
 	}
 	p := newPlace(t)
 	for args, says := range map[string]string{
-		"open":                         "prof: open takes files or folders, or a stored run with --run; prof serve shows the warehouse\n",
-		"open x.sqlite --run a":        "prof: open takes files or folders, or a stored run with --run; not both\n",
-		"open --run a --cause hots":    "prof: no cause of idle time \"hots\"; did you mean host?; the causes are launch-bound, wait, call, host, profiler, queued, unknown\n",
-		"open --run a --window 2s..":   "prof: --window 2s..: give both times, as in 1.5s..2s\n",
-		"open --run a --window 2s..1s": "prof: --window \"2s..1s\": give two times, the earlier first, as in 10ms..12.5ms\n",
-		"open nosuch.sqlite":           "prof: nosuch.sqlite: there is no such file or folder\n",
-		"serve --allow-run x.y":        "prof: --allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end\n",
+		"open":                      "prof: open takes files or folders, or a stored run with --run; prof serve shows the warehouse\n",
+		"open x.sqlite --run a":     "prof: open takes files or folders, or a stored run with --run; not both\n",
+		"open --run a --cause hots": "prof: no cause of idle time \"hots\"; did you mean host?; the causes are launch-bound, wait, call, host, profiler, queued, unknown\n",
+		"open --run a --window 1s..2s --window=2s..3s": "prof: --window is given twice, and open shows one place\n",
+		"open --run a --window 2s..":                   "prof: --window 2s..: give both times, as in 1.5s..2s\n",
+		"open --run a --window 2s..1s":                 "prof: --window \"2s..1s\": give two times, the earlier first, as in 10ms..12.5ms\n",
+		"open nosuch.sqlite":                           "prof: nosuch.sqlite: there is no such file or folder\n",
+		"serve --allow-run x.y":                        "prof: --allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end\n",
 	} {
 		if got := p.run(strings.Fields(args)...); got.code == 0 || got.err != says {
 			t.Errorf("%s: %+v, want %q", args, got, says)
