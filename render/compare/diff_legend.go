@@ -38,7 +38,7 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 		out = append(out, fmt.Sprintf("p: probability of such a difference without a change (%s)", strings.Join(typeset.Unique(methods), ", "))+correctedText(r))
 	}
 	if has("change_interval") {
-		text := "between: " + confidence(r.Options, 2) + " confidence interval of the change"
+		text := "between: where the change lies; the error rate is " + errorRate(r.Options) + " at each end (--alpha)"
 		if k := slices.IndexFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.NoiseFrom != "" }); k >= 0 {
 			text += "; it includes what processes of the same code may differ by, assumed as on " + judgedStages(r)[k].Comparison.NoiseFrom
 		}
@@ -66,10 +66,15 @@ func centreName(r *diff.Result) string {
 	return "centre"
 }
 
-// confidence is how sure intervals are with so many ends at the error rate: 99 % of centres, 98 % of changes.
-func confidence(o diff.Options, ends float64) string {
-	return strconv.FormatFloat(100*(1-ends*cmp.Or(o.Stats.Alpha, stats.DefaultAlpha)), 'g', 4, 64) + " %"
+// errorRate is how often noise is called a change.
+func errorRate(o diff.Options) string { return percentOf(cmp.Or(o.Stats.Alpha, stats.DefaultAlpha)) }
+
+// confidence is how sure an interval is that misses as often.
+func confidence(o diff.Options) string {
+	return percentOf(1 - cmp.Or(o.Stats.Alpha, stats.DefaultAlpha))
 }
+
+func percentOf(ratio float64) string { return strconv.FormatFloat(100*ratio, 'g', 4, 64) + " %" }
 
 // correctedText returns how verdicts read p where there are several; "" for one stage.
 func correctedText(r *diff.Result) string {

@@ -15,7 +15,7 @@ import (
 
 // stageTable is the table of the stages of a comparison.
 func stageTable(r *diff.Result) table.Table {
-	level := confidence(r.Options, 1)
+	level := confidence(r.Options)
 	t := table.Table{Caption: stageCaption(r), Columns: []table.Column{
 		{Name: "stage", Title: "stage", Doc: "stage of the workload", Least: 12, Keep: 9},
 		{Name: "unit", Title: "per", Doc: "what the times are for: a pass, a step, or a token where the sides' passes work on different numbers of tokens", Keep: 5},

@@ -127,7 +127,7 @@ func TestDiffLegend(t *testing.T) {
 			t.Errorf("no column %q in %q", want, titles)
 		}
 	}
-	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "between: 90 % confidence interval of the change; it includes what processes of the same code may differ by, assumed as on test machines") {
+	if all := strings.Join(stageLegend(r, table, nil), "\n"); !strings.Contains(all, "between: where the change lies; the error rate is 5 % at each end (--alpha); it includes what processes of the same code may differ by, assumed as on test machines") {
 		t.Errorf("the legend is\n%s", all)
 	}
 	if few := stageLegend(r, table, slices.DeleteFunc(titles, func(s string) bool { return s == "change" })); len(few) != 1 || few[0] != "change: B / A - 1" {
