@@ -275,9 +275,9 @@ func (in *ingester) isFactsRun(captures, facts []input) (bool, error) {
 	return true, nil
 }
 
-// warnAlone says that a run of a name that the user gave has no captures.
-func (in *ingester) warnAlone(captures []input) {
-	if len(captures) == 0 && !in.o.OwnName && len(in.captures) == 0 {
+// warnAlone says that a run of a name that the user gave has no captures: a benchmark of an engine tells of a run by itself.
+func (in *ingester) warnAlone(captures, facts []input) {
+	if len(captures) == 0 && !in.o.OwnName && len(in.captures) == 0 && !slices.ContainsFunc(facts, func(f input) bool { return f.format.Kind == servingKind }) {
 		in.warn(fmt.Sprintf("there was no run %s: the new one has facts but no capture; to add captures: prof ingest --run %s --add FILE", in.o.Name, in.o.Name))
 	}
 }

@@ -402,7 +402,7 @@ func (in *ingester) fill(id string, captures, facts []input) error {
 		return err
 	}
 	in.result.Made = true
-	in.warnAlone(captures)
+	in.warnAlone(captures, facts)
 	in.warnMixed()
 	return in.finish(id)
 }

@@ -54,7 +54,7 @@ func TestLead(t *testing.T) {
 				break
 			}
 		}
-		if got, err := strconv.ParseFloat(token, 64); token != want && (err != nil || strconv.FormatFloat(got, 'g', -1, 64) != want) {
+		if got, err := strconv.ParseFloat(token, 64); len(shown.Stages) > 0 && token != want && (err != nil || strconv.FormatFloat(got, 'g', -1, 64) != want) {
 			t.Errorf("%s: runs has %q ns a token, show %q", run, token, want)
 		}
 		if strings.Contains(shown.Lead, "/token") != (want != "") {

@@ -49,8 +49,19 @@ func TestServing(t *testing.T) {
 
 	// A rule holds for each load, and cannot be told where a figure is missing.
 	p.wantLike(3, `(?s).*holds +serving\.ttft_p99 \(rate=4 concurrency=32 in=1024 out=128\) +71\.9 ms +<= 100ms\n.*broken +serving\.ttft_p99 \(rate=inf concurrency=16 in=1024 out=128\) +180 ms.*cannot tell +serving\.ttft_p99 \(rate=2\) .*the load generator did not report this figure.*`, "", "check", "r", "--rule", "serving.ttft_p99 <= 100ms")
-	p.ok("ingest", "--run", "own", "bench/own.json")
+	if got := p.run("ingest", "--run", "own", "bench/own.json"); got.code != 0 || strings.Contains(got.err, "no capture") {
+		t.Errorf("a benchmark alone is taken with %q", got.err)
+	}
 	p.wantLike(0, `(?s)passed: 3 of 3 rules hold.*`, "", "check", "own", "--rule", "serving.ttft_p999 <= 80ms", "--rule", "serving.failed <= 0", "--rule", "serving.output_tokens_per_s >= 500")
+	if got := p.sql("SELECT r.token_time_ns = s.tpot_p50_ns AND r.first_token_ns = s.ttft_p50_ns AND r.token_time_ns > 0 AS same FROM runs r, serving('own') s WHERE r.run = 'own'"); got != "same\ntrue\n" {
+		t.Errorf("the list of runs has other times than the one benchmark of a run: %s", got)
+	}
+	if got := p.sql("SELECT token_time_ns, first_token_ns FROM runs WHERE run = 'r'"); got != "token_time_ns,first_token_ns\n,\n" {
+		t.Errorf("the list of runs takes one of several benchmarks: %s", got)
+	}
+	if got := p.ok("explain", "own"); strings.Contains(got, "stage_rule") {
+		t.Errorf("explain speaks of rules for ranges of a benchmark:\n%s", got)
+	}
 	// A run of nothing else begins with them.
 	lead := "8 at once: 3.97 requests/s, 508 output tokens/s, TTFT 40.2 ms (p99 71.9 ms)"
 	for _, args := range [][]string{{"show", "own"}, {"explain", "own"}, {"report", "own", "--out", "-", "--file", "stakeholder_summary.md"}} {

@@ -291,6 +291,9 @@ var words = map[string]kind{
 	"no-stage": sentence(func(c struct {
 		Ranges int64 `col:"item_count"`
 	}) string {
+		if c.Ranges == 0 {
+			return "without ranges there are no stages"
+		}
 		return fmt.Sprintf("no range of this run matches a rule in stage_rule; it has %s, see prof query ranges", count(c.Ranges, "range"))
 	}),
 	"stages-without-passes": sentence(func(c struct {

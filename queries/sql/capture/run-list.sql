@@ -1,4 +1,4 @@
--- run-list v4: Runs that match, newest first, each with the stage that takes most of its time by median passes.
+-- run-list v5: Runs that match, newest first, each with the stage that takes most of its time by median passes.
 -- grain: one run
 -- key: run_id
 -- params:
@@ -16,8 +16,9 @@
 --   started_at: start of the capture, UTC; NULL when unknown
 --   stage: stage that takes most time, its median pass times its passes; NULL for runs without stages
 --   stage_ns: median GPU span of one pass of that stage
---   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; NULL when unknown
---   first_token_ns: median GPU span of a prefill pass; NULL when that or token_time_ns is unknown
+--   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; of a run without a
+--     timeline that has one benchmark of an engine, TPOT as its client measured it; NULL when unknown
+--   first_token_ns: median GPU span of a prefill pass, or TTFT of that benchmark; NULL when unknown
 --   kinds: what its files are of: {sources}
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value

@@ -1,4 +1,4 @@
--- runs v3: All runs in the warehouse, newest first.
+-- runs v4: All runs in the warehouse, newest first.
 -- grain: one run
 -- key: run
 -- columns:
@@ -6,8 +6,9 @@
 --   created_at: time of the ingest, UTC, to the second
 --   sources: number of ingested files
 --   rows: rows stored
---   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; NULL when unknown
---   first_token_ns: median GPU span of a prefill pass; NULL when that or token_time_ns is unknown
+--   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; of a run without a
+--     timeline that has one benchmark of an engine, TPOT as its client measured it; NULL when unknown
+--   first_token_ns: median GPU span of a prefill pass, or TTFT of that benchmark; NULL when unknown
 --   size_bytes: total size of these files
 --   kinds: what its files are of: {sources}
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
