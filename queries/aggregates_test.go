@@ -40,7 +40,7 @@ func TestAggregates(t *testing.T) {
 		}
 	}
 	w := testkit.All(t)
-	for _, bad := range rows(t, w, `WITH p AS (SELECT stage, count(*) AS n, avg(token_count / (gpu_span_ns / 1e9)) AS rate, stddev_samp(token_count / (gpu_span_ns / 1e9)) AS std, avg(gpu_span_ns / nullif(decode_count, 0)) AS each, stddev_samp(gpu_span_ns / nullif(decode_count, 0)) AS each_std
+	for _, bad := range rows(t, w, `WITH p AS (SELECT stage, count(*) AS n, sum(token_count) / (sum(gpu_span_ns) / 1e9) AS rate, stddev_samp(token_count / (gpu_span_ns / 1e9)) AS std, avg(gpu_span_ns / nullif(decode_count, 0)) AS each, stddev_samp(gpu_span_ns / nullif(decode_count, 0)) AS each_std
 			FROM passes('`+utilised+`') WHERE NOT is_warmup GROUP BY stage)
 		SELECT a, p FROM p LEFT JOIN aggregates('`+utilised+`') a ON a.stage = p.stage AND a.metric IN (p.stage || '_tokens_per_s', 'decode_ns_per_token')
 		WHERE a.metric IS NULL OR a.passes <> p.n OR NOT (abs(a.mean - CASE a.unit WHEN 'ns' THEN p.each ELSE p.rate END) < 1e-9 * a.mean) OR NOT (abs(a.std - CASE a.unit WHEN 'ns' THEN p.each_std ELSE p.std END) < 1e-6 * a.std)`) {

@@ -41,7 +41,7 @@ func TestFirst(t *testing.T) {
 		{[]string{"query", "roofline", "--run", "old", "-f", "csv"}, []string{"tensor_bf16"}},
 		{[]string{"query", "reported-metrics", "--run", "old", "-f", "csv"}, []string{"stage,prefill,time_ns,ns,98336000,64006000,,,", "run,,tokens_per_s,tokens_per_s,90.501,1.49,,,", "stage,decode,mfu_ratio,ratio,0.000211,,,,", "model,,mac_count,mac,184270000000,,,,"}},
 		{[]string{"query", "facts", "--run", "old", "-f", "csv"}, []string{"reported.environment.gpu,NVIDIA GeForce RTX 5090", "reported.inputs.count,2", "reported.settings.model.dtype,bf16", "reported.assumptions.Decoding Params.max_new_tokens,64", "reported.static-compute.seq_len,1024", "reported.settings.hf_token,"}},
-		{[]string{"show", "old"}, []string{"reported by other tools\n", "prefill  98.3 ms ± 64.0 ms, MFU 2.1 %", "model    MFU 0.3 %, multiply-adds 184.27 B\nmodel    parameters 3.34 B (static_compute), 3.17 B (torchinfo-summary)\n", "Nsight Compute profiled 2 kernels in isolation"}},
+		{[]string{"show", "old"}, []string{"reported by other tools\n", "prefill  98.3 ms ± 64.0 ms, MFU 2.1 %", "model    MFU 0.3 %, multiply-adds 184.27 B\nmodel    parameters 3.34 B (static_compute), 3.17 B (torchinfo-summary)\n", " of 2 kernels in isolation"}},
 		{[]string{"report", "old", "--out", "reported"}, nil},
 		{[]string{"reported/report.md"}, []string{"<summary>Reported by other tools</summary>", "| stage | prefill | `time_ns` | ns | 98,336,000 |"}},
 		{[]string{"reported/env.json"}, []string{`"gpu": "NVIDIA GeForce RTX 5090"`, `"torch": "2.10.0.dev20251102+cu128"`}},

@@ -300,11 +300,11 @@ func TestSummaryUtilisationNotes(t *testing.T) {
 
 // TestSummaryWithoutStages holds what is said of a run without stages, and of one that was only profiled by Nsight Compute.
 func TestSummaryWithoutStages(t *testing.T) {
-	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("time-breakdown", "stage category kind total_ns share_ratio", []any{nil, "queued", "idle", ms, 0.1}, []any{nil, "cublas nvjet", "kernels", ms, 0.1})))
+	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("time-breakdown", "stage category kind total_ns stage_ns", []any{nil, "queued", "idle", ms, 10 * ms}, []any{nil, "cublas nvjet", "kernels", ms, 10 * ms})))
 	if s.All == nil || s.All.Bound != judge.BusyBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
 		t.Errorf("all: %+v", s.All)
 	}
-	if len(s.Breakdown) != 2 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: waiting in the GPU's queue" || s.Breakdown[1].Words != "kernels: cublas nvjet" {
+	if len(s.Breakdown) != 2 || s.Breakdown[0].StageRatio != 0.1 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: waiting in the GPU's queue" || s.Breakdown[1].Words != "kernels: cublas nvjet" {
 		t.Errorf("categories %+v", s.Breakdown)
 	}
 	scopes := stageAnswer()
@@ -317,21 +317,22 @@ func TestSummaryWithoutStages(t *testing.T) {
 		t.Errorf("advice %+v", a)
 	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
-	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls), 25.0 % in kernels that are memory-bound"; s.All != nil || s.Profiled != want {
+	if want := "Nsight Compute profiled 4 launches of 2 kernels in isolation; without a timeline, whether there were more is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls), 25.0 % in kernels that are memory-bound"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
 	}
 	// A kernel is said to be near the peak of the unit that limits it, with the number, and not of DRAM for L1.
-	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound limiter timeline_total_ns replayed_mean_ns launches memory_ratio grid block", []any{"matmul", "memory", "l1", nil, 277e3, int64(2), 0.891, "64", "16"}, []any{"saxpy", "memory", "dram", nil, 57e3, int64(6), 0.667, "6", "1"}, []any{"sum", "latency", "grid", nil, 1e3, int64(1), 0.5, "5", "2"}, []any{"few", "latency", "occupancy", nil, 100.0, int64(1), 0.5, "5", "2"}, []any{"slow", "latency", "long scoreboard", nil, 100.0, int64(1), 0.5, "5", "2"}),
-		answer("ncu-rules", "kernel finding speedup_ratio scope grid block", []any{"saxpy", "Stalls", 0.3, "global", "7", "1"}, []any{"saxpy", "Stalls", 0.2, "global", "6", "1"}, []any{"matmul", "Tail", 0.1, "local", "64", "16"})))
-	if want := "Nsight Compute profiled 5 kernels in isolation; without a timeline, how often each runs is unknown; 61.7 % of their time is in kernels that are memory-bound by L1 throughput (89.1 % of peak), 38.1 % in kernels that are memory-bound by DRAM throughput (66.7 % of peak)"; s.Profiled != want {
+	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound limiter timeline_total_ns replayed_mean_ns launches memory_ratio grid block dram_ratio", []any{"matmul", "memory", "l1", nil, 277e3, int64(2), 0.891, "64", "16", 0.006}, []any{"saxpy", "memory", "dram", nil, 57e3, int64(6), 0.667, "6", "1", 0.667}, []any{"sum", "latency", "grid", nil, 1e3, int64(1), 0.5, "5", "2", 0.5}, []any{"few", "latency", "occupancy", nil, 100.0, int64(1), 0.5, "5", "2", 0.5}, []any{"slow", "latency", "long scoreboard", nil, 100.0, int64(1), 0.5, "5", "2", 0.5}),
+		answer("ncu-rules", "kernel finding speedup_ratio scope grid block rule", []any{"saxpy", "Uncoalesced", 0.3, "global", "7", "1", "UncoalescedGlobalAccess"}, []any{"saxpy", "Stalls", 0.25, "global", "6", "1", "CPIStall"}, []any{"saxpy", "Low Compression Rate", 0.2, "global", "6", "1", "MemoryL2Compression"}, []any{"matmul", "Tail Effect", 0.25, "global", "64", "16", "LaunchConfiguration"}, []any{"matmul", "Bank Conflicts", 0.1, "local", "64", "16", "SharedMemoryConflicts"},
+			[]any{"sum", "Low Compression Rate", 0.496, "global", "5", "2", "MemoryL2Compression"}, []any{"sum", "Achieved Occupancy", 0.495, "global", "5", "2", "AchievedOccupancy"}, []any{"few", "Stalls", 0.1, "global", "5", "2", "CPIStall"}, []any{"slow", "Long Scoreboard Stalls", 0.1, "global", "5", "2", "CPIStall"})))
+	if want := "Nsight Compute profiled 11 launches of 5 kernels in isolation; without a timeline, whether there were more is unknown; 61.7 % of their time is in kernels that are memory-bound by L1 throughput (89.1 % of peak), 38.1 % in kernels that are memory-bound by DRAM throughput (66.7 % of peak)"; s.Profiled != want {
 		t.Errorf("profiled %q, want %q", s.Profiled, want)
 	}
 	if want := []judge.ReplayedKernel{
-		{"matmul", "61.7 % of the profiled time: 277 us in each of 2 launches when replayed", "memory-bound by L1 throughput (89.1 % of peak)", "Tail: Nsight Compute estimates that a unit of the GPU could do 10.0 % better", "prof query ncu-rules --run a --kernel matmul"},
-		{"saxpy", "38.1 % of the profiled time: 57.0 us in each of 6 launches when replayed", "memory-bound by DRAM throughput (66.7 % of peak)", "Stalls: Nsight Compute estimates up to 20.0 % less time without it", "prof query ncu-rules --run a --kernel saxpy"},
-		{"sum", "0.1 % of the profiled time: 1.00 us in 1 launch when replayed", "latency-bound: the grid is too small to fill the GPU", "", "prof query bottlenecks --run a --kernel sum"},
+		{"matmul", "61.7 % of the profiled time: 277 us in each of 2 launches when replayed", "memory-bound by L1 throughput (89.1 % of peak), not by DRAM (0.6 %), which the roofline is about", "Bank Conflicts: Nsight Compute estimates that a unit of the GPU could do 10.0 % better", "prof query ncu-rules --run a --kernel matmul"},
+		{"saxpy", "38.1 % of the profiled time: 57.0 us in each of 6 launches when replayed", "memory-bound by DRAM throughput (66.7 % of peak)", "Low Compression Rate: Nsight Compute estimates up to 20.0 % less time without it", "prof query ncu-rules --run a --kernel saxpy"},
+		{"sum", "0.1 % of the profiled time: 1.00 us in 1 launch when replayed", "latency-bound: the grid is too small to fill the GPU", "Achieved Occupancy: Nsight Compute estimates up to 49.5 % less time without it", "prof query ncu-rules --run a --kernel sum"},
 		{"few", "0.01 % of the profiled time: 100 ns in 1 launch when replayed", "latency-bound: too few warps run at once", "", "prof query bottlenecks --run a --kernel few"},
-		{"slow", "0.01 % of the profiled time: 100 ns in 1 launch when replayed", "latency-bound: warps stall for long scoreboard", "", "prof query bottlenecks --run a --kernel slow"},
+		{"slow", "0.01 % of the profiled time: 100 ns in 1 launch when replayed", "latency-bound: warps stall for long scoreboard", "Long Scoreboard Stalls: Nsight Compute estimates up to 10.0 % less time without it", "prof query ncu-rules --run a --kernel slow"},
 	}; !slices.Equal(s.Replayed, want) {
 		t.Errorf("replayed %+v\nwant %+v", s.Replayed, want)
 	}
@@ -356,7 +357,7 @@ func TestSummaryWithoutStages(t *testing.T) {
 		profiled(nil, int64(20e3)):         "the reported sums have 1 of them, with 20.0 % of the kernel time; how often the others run is unknown; 100.0 % of their time is in kernels that are memory-bound",
 		profiled(nil, nil):                 "the reported sums are not by grid, so how often each grid runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls), 25.0 % in kernels that are memory-bound",
 	} {
-		if got != "Nsight Compute profiled 2 kernels in isolation; "+want {
+		if got != "Nsight Compute profiled 4 launches of 2 kernels in isolation; "+want {
 			t.Errorf("profiled %q\nwant %q", got, want)
 		}
 	}

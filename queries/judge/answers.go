@@ -151,6 +151,7 @@ type BoundRow struct {
 	ReplayedMeanNs  *float64 `col:"replayed_mean_ns"`
 	SMRatio         *float64 `col:"sm_ratio"`
 	MemoryRatio     *float64 `col:"memory_ratio"`
+	DRAMRatio       *float64 `col:"dram_ratio"`
 	Launches        int64    `col:"launches"`
 	Grid            string   `col:"grid"`
 	Block           string   `col:"block"`
@@ -160,6 +161,7 @@ type BoundRow struct {
 type ncuRuleRow struct {
 	Kernel       string   `col:"kernel"`
 	Finding      string   `col:"finding"`
+	Rule         string   `col:"rule"`
 	SpeedupRatio *float64 `col:"speedup_ratio"`
 	Scope        string   `col:"scope"`
 	Grid         string   `col:"grid"`
@@ -380,9 +382,9 @@ type longGapRow struct {
 
 // categoryRow is a row of time-breakdown.
 type categoryRow struct {
-	Stage      string  `col:"stage"`
-	Category   string  `col:"category"`
-	Kind       string  `col:"kind"`
-	TotalNs    int64   `col:"total_ns"`
-	ShareRatio float64 `col:"share_ratio"`
+	Stage    string `col:"stage"`
+	Category string `col:"category"`
+	Kind     string `col:"kind"`
+	TotalNs  int64  `col:"total_ns"`
+	StageNs  int64  `col:"stage_ns"`
 }

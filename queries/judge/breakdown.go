@@ -36,7 +36,10 @@ func (s *summariser) addBreakdown() error {
 		if i == topCategories {
 			break
 		}
-		c := TimeCategory{GPUs: len(s.parts[keyOf(r.Stage)]), Stage: r.Stage, Name: r.Category, Kind: r.Kind, TotalNs: r.TotalNs, ShareRatio: r.ShareRatio, Query: s.command("time-breakdown")}
+		c := TimeCategory{GPUs: len(s.parts[keyOf(r.Stage)]), Stage: r.Stage, Name: r.Category, Kind: r.Kind, TotalNs: r.TotalNs, Query: s.command("time-breakdown")}
+		if r.StageNs > 0 {
+			c.StageRatio = float64(r.TotalNs) / float64(r.StageNs)
+		}
 		if c.Words = categoryText(c.Name, c.Kind, roles[c.Name]); c.Kind == "kernels" && roles[c.Name] == "collective" {
 			c.Words += s.hiddenText(keyOf(c.Stage))
 		}

@@ -227,7 +227,7 @@ func TestSummaryOfGPUs(t *testing.T) {
 func TestSummaryBreakdown(t *testing.T) {
 	gpu := []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"collective-overlapped", "busy", 90 * ms, 30 * ms}, {"collective-exposed", "busy", 10 * ms, 4 * ms}}
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", gpu, gpu), answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", ms, "collective", 8e6, int64(10), 0.76, "nccl all-reduce"}),
-		answer("time-breakdown", "stage category kind total_ns share_ratio", []any{"decode", "nccl all-reduce", "kernels", 200 * ms, 0.5})))
+		answer("time-breakdown", "stage category kind total_ns stage_ns", []any{"decode", "nccl all-reduce", "kernels", 200 * ms, 400 * ms})))
 	if want := "communication between GPUs (kernels of nccl all-reduce); 90.0 % of it overlaps other kernels"; s.Breakdown[0].Words != want || s.Breakdown[0].GPUs != 2 {
 		t.Errorf("category %+v, want %q", s.Breakdown[0], want)
 	}

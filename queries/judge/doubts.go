@@ -155,8 +155,13 @@ func (s *summariser) doubtOverhead() error {
 	return err
 }
 
-// doubtPasses is about stages of few or unlike passes.
+// doubtPasses is about stages of few or unlike passes: first what the figures have in them, then what they leave out, of each the dearest first.
 func (s *summariser) doubtPasses() error {
+	type doubted struct {
+		ns   float64
+		text string
+	}
+	var held, left []doubted
 	if f := s.r.Frame("stages"); f != nil {
 		for _, c := range f.Caveats {
 			if c.Kind == "earlier-window" {
@@ -168,8 +173,15 @@ func (s *summariser) doubtPasses() error {
 		name := stageText(stage.Stage)
 		for _, c := range s.r.Frame("stages").Caveats {
 			if (c.Kind == "cold-passes" || c.Kind == "other-work" || c.Kind == "unseen-work" || c.Kind == "idle-between-steps") && c.Stage == stage.Stage {
-				s.doubt("%s", c.Text)
+				list := &held
+				if c.Kind == "cold-passes" {
+					list = &left
+				}
+				*list = append(*list, doubted{c.TimeNs, c.Text})
 			}
+		}
+		doubt := func(format string, args ...any) {
+			held = append(held, doubted{stage.MaxNs - stage.MedianNs, fmt.Sprintf(format, args...)})
 		}
 		own, err := s.passesOn(stage.Stage, stage.Device)
 		if err != nil {
@@ -180,11 +192,11 @@ func (s *summariser) doubtPasses() error {
 			s.doubt("passes of %s begin %s apart (median), and their work on the GPU takes %s of that: what the CPU does between is in no pass; %s", name, DurationText(every), DurationText(stage.MedianNs), s.command("gaps", "stage", stage.Stage, "place", "between-passes"))
 		}
 		if text := s.unlikeRepeats(stage); text != "" {
-			s.doubt("%s", text)
+			doubt("%s", text)
 		}
 		switch {
 		case stage.Passes == 1:
-			s.doubt("%s was measured once: its spread is unknown", name)
+			doubt("%s was measured once: its spread is unknown", name)
 		case !s.isRepeatable(stage):
 			if first != "" {
 				first = "; the first measured one " + first
@@ -192,16 +204,22 @@ func (s *summariser) doubtPasses() error {
 			if did := caveat.LongestDid(s.r.Frame("stages").Caveats, stage.Stage); did != "" {
 				first += "; " + did
 			}
-			s.doubt("the passes of %s vary by more than %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
+			doubt("the passes of %s vary by more than %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
 			first = ""
 		case stage.Passes == 2:
-			s.doubt("%s was measured twice: two passes do not show its spread", name)
+			doubt("%s was measured twice: two passes do not show its spread", name)
 		}
 		if stage.Workless > 0 && s.out.NotWhole == "" {
-			s.doubt("the GPU time of %s is the mean over %d of its %d passes: the others have no GPU work", name, stage.Passes, stage.Passes+stage.Workless)
+			doubt("the GPU time of %s is the mean over %d of its %d passes: the others have no GPU work", name, stage.Passes, stage.Passes+stage.Workless)
 		}
 		if first != "" {
-			s.doubt("the first measured pass of %s %s", name, first)
+			doubt("the first measured pass of %s %s", name, first)
+		}
+	}
+	for _, list := range [][]doubted{held, left} {
+		slices.SortStableFunc(list, func(x, y doubted) int { return cmp.Compare(y.ns, x.ns) })
+		for _, d := range list {
+			s.doubt("%s", d.text)
 		}
 	}
 	return nil

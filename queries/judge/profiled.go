@@ -39,7 +39,7 @@ func (s *summariser) readProfiled() error {
 	if len(list) == 0 && len(s.parts) == 0 {
 		s.out.Profiled = graphsText(graphs)
 	}
-	time, sum := map[kernelBound]float64{}, 0.0
+	time, sum, launches := map[kernelBound]float64{}, 0.0, int64(0)
 	known, unknown := map[kernelBound]float64{}, 0 // times that sums reported of the profiled grids
 	peaks := map[kernelBound][]float64{}
 	for _, r := range list {
@@ -50,7 +50,7 @@ func (s *summariser) readProfiled() error {
 		s.bounds[kernel][kernelBound{bound, r.Limiter}] += frame.Or(r.TimelineTotalNs, 0)
 		ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
 		of := r.saturates()
-		time[of], sum = time[of]+ns, sum+ns
+		time[of], sum, launches = time[of]+ns, sum+ns, launches+r.Launches
 		if peak := r.peakRatio(); peak != nil {
 			peaks[of] = append(peaks[of], *peak)
 		}
@@ -66,7 +66,7 @@ func (s *summariser) readProfiled() error {
 	if err != nil {
 		return err
 	}
-	where := "without a timeline, how often each runs is unknown"
+	where := "without a timeline, whether there were more is unknown"
 	switch {
 	case len(kernels) > 0 && unknown < len(list):
 		time, sum, where = known, 0, ""
@@ -85,7 +85,7 @@ func (s *summariser) readProfiled() error {
 		where = "the reported sums are not by grid, so how often each grid runs is unknown"
 	}
 	order := slices.SortedFunc(maps.Keys(time), func(x, y kernelBound) int { return cmp.Or(cmp.Compare(time[y], time[x]), compareBounds(x, y)) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", say.Count(int64(len(list)), "kernel", "kernels"), where, percentText(time[order[0]]/sum), order[0].text(peaks[order[0]]...))
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s of %s in isolation; %s; %s of their time is in kernels that are %s", say.Count(launches, "launch", "launches"), say.Count(int64(len(list)), "kernel", "kernels"), where, percentText(time[order[0]]/sum), order[0].text(peaks[order[0]]...))
 	if len(order) > 1 && time[order[1]] >= nextProfiled*sum {
 		s.out.Profiled += fmt.Sprintf(", %s in kernels that are %s", percentText(time[order[1]]/sum), order[1].text(peaks[order[1]]...))
 	}
@@ -118,7 +118,7 @@ func (s *summariser) addReplayed(list []BoundRow) error {
 			k.Takes = fmt.Sprintf("%s of the profiled time: %s in each of %d launches when replayed", percentText(r.replayedNs()/sum), DurationText(*r.ReplayedMeanNs), r.Launches)
 		}
 		if at := slices.IndexFunc(rules, func(x ncuRuleRow) bool { // the largest estimate first, those of the whole kernel before those of a unit
-			return x.Kernel == r.Kernel && x.Grid == r.Grid && x.Block == r.Block && x.SpeedupRatio != nil
+			return x.Kernel == r.Kernel && x.Grid == r.Grid && x.Block == r.Block && x.SpeedupRatio != nil && slices.Contains(r.rules(), x.Rule)
 		}); at >= 0 {
 			k.Rule, k.Command = rules[at].text(), s.command("ncu-rules", "kernel", r.Kernel)
 		}
@@ -143,6 +143,28 @@ func (r ncuRuleRow) text() string {
 	}
 	return fmt.Sprintf("%s: Nsight Compute estimates that a unit of the GPU could do %s better", r.Finding, percentText(*r.SpeedupRatio))
 }
+
+// rules are those of Nsight Compute's rules that are about what bounds the kernel: an estimate of another stands beside it as if it were the way out.
+func (r BoundRow) rules() []string {
+	switch {
+	case r.Bound == "memory" && r.Limiter == "dram":
+		return append([]string{"MemoryL2Compression"}, memoryRules...)
+	case r.Bound == "memory":
+		return memoryRules
+	case r.Bound == "compute":
+		return []string{"HighPipeUtilization", "SlowPipeLimiter", "FPInstructions", "ThreadDivergence"}
+	case r.Bound != "latency":
+		return nil
+	case r.Limiter == "grid":
+		return []string{"LaunchConfiguration", "AchievedOccupancy", "WorkloadImbalance"}
+	case r.Limiter == "occupancy":
+		return []string{"LaunchConfiguration", "AchievedOccupancy", "TheoreticalOccupancy"}
+	}
+	return []string{"CPIStall", "IssueSlotUtilization"}
+}
+
+// memoryRules are about how a kernel reads and writes memory and its caches.
+var memoryRules = []string{"MemoryCacheAccessPattern", "UncoalescedGlobalAccess", "UncoalescedSharedAccess", "SharedMemoryConflicts"}
 
 func (r BoundRow) replayedNs() float64 { return frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches) }
 
@@ -172,6 +194,9 @@ func (r BoundRow) boundText() string {
 		peaks = append(peaks, *peak)
 	}
 	text := r.saturates().text(peaks...)
+	if r.Bound == "memory" && (r.Limiter == "l1" || r.Limiter == "l2") && r.DRAMRatio != nil {
+		text = fmt.Sprintf("%s, not by DRAM (%s), which the roofline is about", text, percentText(*r.DRAMRatio))
+	}
 	if r.Bound == "latency" && r.Limiter != "" {
 		text = "latency-bound: " + cmp.Or(map[string]string{"grid": "the grid is too small to fill the GPU", "occupancy": "too few warps run at once"}[r.Limiter], "warps stall for "+r.Limiter)
 	}

@@ -77,7 +77,7 @@ type TimeCategory struct {
 	Words      string // what it is, in plain words
 	GPUs       int    // that TotalNs is added up over
 	TotalNs    int64
-	ShareRatio float64
+	StageRatio float64 // of the time of the stage's measured passes
 	Query      string
 }
 

@@ -28,7 +28,7 @@ type glance struct {
 type glanceStage struct {
 	Name                                             string
 	Time                                             string         // of a pass, with its spread
-	Share                                            string         // of the measured time
+	Share                                            string         // of the time of all measured passes of its stage
 	Bar                                              *chart.BarView // nil where accounting has none
 	Busy, MFU, MBU, Tokens                           string         // "-" when not known
 	Bound, Says, Meaning, Why, But, Unknown, Command string
@@ -74,7 +74,7 @@ func newGlance(r *judge.Report) (*glance, error) {
 		if stage == "" {
 			stage = words.AllWork
 		}
-		g.Breakdown = append(g.Breakdown, glanceCategory{typeset.Neutral(c.Words), stage, words.CategoryTime(c), typeset.Percent(c.ShareRatio), typeset.Neutral(c.Query)})
+		g.Breakdown = append(g.Breakdown, glanceCategory{typeset.Neutral(c.Words), stage, words.CategoryTime(c), typeset.Percent(c.StageRatio), typeset.Neutral(c.Query)})
 	}
 	if g.Kernels, err = glanceKernels(r, s.Kernels); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (g *glance) section(todo []doc.Block) doc.Section {
 // breakdown is what most of the time goes to.
 func (g *glance) breakdown() []doc.Block {
 	return []doc.Block{doc.List{Ordered: true, Plain: true, Items: typeset.Each(g.Breakdown, func(c glanceCategory) doc.Item {
-		return doc.Item{Text: fmt.Sprintf("%s of the measured time (%s): %s, in %s", c.Share, c.Time, c.Words, c.Stage)}
+		return doc.Item{Text: fmt.Sprintf("%s of %s (%s): %s", c.Share, c.Stage, c.Time, c.Words)}
 	})}, doc.Commands{Lead: "see", List: []string{g.Breakdown[0].Command}}}
 }
 

@@ -300,7 +300,7 @@ func (p *stakeholder) stages() []doc.Block {
 	default:
 		return notKnown(p.whyNone("stages"))
 	}
-	out := []doc.Block{doc.Table{Of: t}, say("Prefill reads the prompt; decode writes the answer token by token. Each time is the median over n measured passes, from the first to the last GPU work of a pass. %s", p.query("stages"))}
+	out := []doc.Block{doc.Table{Of: t}, say("Prefill reads the prompt; decode writes the answer token by token. Each time is the median over n measured passes, from the first to the last GPU work of a pass; a share is of that median times n, so that one slow pass does not count for more. %s", p.query("stages"))}
 	if onCPU {
 		out = append(out, say("On the CPU: no GPU work can be attributed to the stage, so its time is that of its range on the CPU thread, and it has no share of GPU time."))
 	}
@@ -427,7 +427,7 @@ func (p *stakeholder) takeaways() []doc.Block {
 		out = notKnown("no stage was measured, see Per-Stage Timings")
 	}
 	if len(p.g.Breakdown) > 0 {
-		out = append(out, say("Most of the time goes to:"), p.g.breakdown()[0])
+		out = append(out, say("Most of the time of all measured passes goes to, as shares of their stage:"), p.g.breakdown()[0])
 	}
 	return out
 }

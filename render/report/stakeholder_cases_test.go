@@ -105,7 +105,7 @@ func TestGlanceGPUs(t *testing.T) {
 		second[1] = int64(1)
 		f.Rows = append(f.Rows, second)
 	}
-	holds(t, glanceText(t, r), "| 10.0 % over 2 GPUs |", "0 % of the measured time (600 ms over both GPUs): ")
+	holds(t, glanceText(t, r), "| 10.0 % over 2 GPUs |", "60.0 % of ", " (600 ms over both GPUs): ")
 }
 
 // TestGlanceWarmup holds that stages of which all is warm-up are not said to be missing.

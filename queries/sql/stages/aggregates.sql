@@ -1,4 +1,4 @@
--- aggregates v4: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured
+-- aggregates v5: Headline figures of a run: time, tokens and tokens per second of each stage, and the times that the workload measured
 --     itself. Unknown figures have no row.
 -- grain: one metric
 -- key: metric, stage
@@ -16,7 +16,7 @@
 --   stage: the stage, by stage_rule, warm-up passes excluded; vision: the vision part of the prefill
 --   unit: ns, count or tokens_per_s
 --   value: the figure to quote: of the median pass, as in stages: the median, and for tokens_per_s the tokens of that pass / its time
---   mean: mean over the passes
+--   mean: mean over the passes; for tokens_per_s all their tokens / all their time
 --   std: sample standard deviation (n-1) over the passes; NULL for a single one
 --   min: least in one pass
 --   max: most in one pass
@@ -147,7 +147,10 @@ WITH pass AS (
         f.f.metric AS metric,
         f.f.unit AS unit,
         count(f.f.whole) + count(f.f.rate) AS passes,
-        coalesce(avg(f.f.whole), _mean(f.f.rate)) AS mean,
+        CASE
+            WHEN f.f.unit = 'tokens_per_s' AND count(f.f.rate) > 0 THEN sum(f.tokens) / (sum(f.time_ns) / 1e9)
+            ELSE coalesce(avg(f.f.whole), _mean(f.f.rate))
+        END AS mean,
         coalesce(
             _std(f.f.whole),
             CASE WHEN count(f.f.rate) > 1 THEN list_stddev_samp(list(f.f.rate ORDER BY f.f.rate)) END

@@ -93,7 +93,7 @@ function stageCards(stages, accounting) {
       const isAll = s.stage === "(run)";
       return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, s.bound_label)), partsBar(rows.filter((r) => r.stage === s.stage), used),
         facts([
-          ["share of time", isAll ? null : percent(s.share_ratio)],
+          ["share of time, by medians", isAll ? null : percent(s.share_ratio)],
           [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes_text}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
           ["GPU busy", percent(s.busy_ratio)],
           ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : count(Number(s.tokens_per_s.toPrecision(3)))]]),
