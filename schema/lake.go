@@ -327,7 +327,7 @@ func checkLake(ctx context.Context, q querier, in string, o Options) error {
 
 // timelines are the tables whose rows are partitioned by run: those of a large run are files of their own, which go with it. Of the others, small as they are, the
 // rows of many runs are in a file.
-var timelines = []string{"api_call", "api_duration", "device_sample", "gap", "gap_part", "gap_sum_part", "gpu_metric", "idle_part", "kernel", "launch", "memop", "ncu_instance", "nvtx_range", "op", "op_kernel", "osrt_call", "python_call", "python_sample", "range_context", "range_device", "sync"}
+var timelines = []string{"api_call", "api_duration", "device_sample", "gap", "gap_part", "gap_sum_part", "gpu_metric", "idle_part", "kernel", "launch", "memop", "ncu_instance", "ncu_sample", "nvtx_range", "op", "op_kernel", "osrt_call", "python_call", "python_sample", "range_context", "range_device", "sync"}
 
 // InitLake makes a lake with the tables of this program and its built-in rules. It is an error if there is one.
 func InitLake(ctx context.Context, l *Lake, o Options) error {

@@ -79,11 +79,12 @@ type FindingMetric struct {
 
 // SectionMetric is a place where ncu shows a metric.
 type SectionMetric struct {
-	Section  string // identifier, e.g. SpeedOfLight
-	Title    string // display name
-	Position int32  // 1, 2, ... within the section
-	Metric   string // name of the metric
-	Label    string // what it is called there
+	Section    string // identifier, e.g. SpeedOfLight
+	Title      string // display name
+	Position   int32  // 1, 2, ... within the section
+	Metric     string // name of the metric
+	Label      string // what it is called there
+	IsTimeline bool   // its samples are drawn there; sections name those of every GPU, and the result has some
 }
 
 // DefaultDomain is how ncu names the NVTX domain that has no name.

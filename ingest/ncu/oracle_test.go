@@ -30,10 +30,11 @@ type oracle struct {
 	Name      string
 	Symbol    string
 	Function  string
-	Metrics   map[string]any      // a number, a text, nil without a value of its own
-	At        map[string][][2]any // address and value, of those that are not 0
-	Code      map[string][4]any   // by address: file, line, instruction, line of PTX
-	Functions []json.Number       // addresses
+	Metrics   map[string]any              // a number, a text, nil without a value of its own
+	At        map[string][][2]any         // address and value, of those that are not 0
+	Samples   map[string][][4]json.Number // start, end, value, number
+	Code      map[string][4]any           // by address: file, line, instruction, line of PTX
+	Functions []json.Number               // addresses
 	Findings  []struct {
 		Rule, Title, Section, Severity, Message, Scope string
 		Speedup                                        float64
@@ -90,7 +91,7 @@ var inlined = strings.NewReplacer(
 )
 
 // TestOracle: what is stored of every report is what NVIDIA's own reader says of it: numbers, texts, units, values at instructions with their lines and
-// operations, findings with their estimates, ranges, sections.
+// operations, samples, findings with their estimates, ranges, sections.
 func TestOracle(t *testing.T) {
 	for _, file := range allReports(t) {
 		t.Run(strings.TrimPrefix(filepath.ToSlash(file), "../../"), func(t *testing.T) {
@@ -105,14 +106,15 @@ func TestOracle(t *testing.T) {
 			compareSorted(t, "metrics", got.metrics, want.metrics)
 			compareSorted(t, "values at instructions", got.at, want.at)
 			compareSorted(t, "instructions", got.code, want.code)
+			compareSorted(t, "samples", got.samples, want.samples)
 			compareSorted(t, "findings", got.findings, want.findings)
 			compareSorted(t, "metrics of findings", got.evidence, want.evidence)
 			compareSorted(t, "ranges", got.ranges, want.ranges)
 			compareSorted(t, "source texts", got.texts, want.texts)
 			compareSections(t, k, results)
 			units := compareUnits(t, k, of.Units)
-			t.Logf("%d results, %d metrics, %d units, %d values at %d instructions, %d findings, %d ranges, %d texts",
-				len(got.results), len(got.metrics), units, len(got.at), len(got.code), len(got.findings), len(got.ranges), len(got.texts))
+			t.Logf("%d results, %d metrics, %d units, %d values at %d instructions, %d samples, %d findings, %d ranges, %d texts",
+				len(got.results), len(got.metrics), units, len(got.at), len(got.code), len(got.samples), len(got.findings), len(got.ranges), len(got.texts))
 		})
 	}
 }
@@ -137,7 +139,7 @@ func allReports(t *testing.T) (out []string) {
 }
 
 // said is what a report says, in lines that begin with the number of the result.
-type said struct{ results, metrics, at, code, findings, evidence, ranges, texts []string }
+type said struct{ results, metrics, at, code, samples, findings, evidence, ranges, texts []string }
 
 // add adds what the oracle says of a result.
 func (s *said) add(i int, o *oracle) {
@@ -181,6 +183,11 @@ func (s *said) add(i int, o *oracle) {
 			line = inlined.Replace(line)
 			s.code = append(s.code, line)
 			withText[strings.Split(line, "|")[2]] = true
+		}
+	}
+	for metric, list := range o.Samples {
+		for _, x := range list {
+			s.samples = append(s.samples, fmt.Sprintf("%d|%s|%s|%s|%s|%s", i, metric, x[0], x[1], oracleText(x[2]), x[3]))
 		}
 	}
 	for file, text := range o.Files {
@@ -254,6 +261,9 @@ func saidOf(k *rowstest.Kept) (s said) {
 			seen[key] = true
 			s.code = append(s.code, line)
 		}
+	}
+	for _, r := range k.Table("ncu_sample") {
+		s.samples = append(s.samples, fmt.Sprintf("%d|%s|%d|%d|%s|%d", launch(r), r.Text("metric_id.name"), r.Int("start_ns"), r.Int("end_ns"), value(r), r.Int("sample_count")))
 	}
 	for _, r := range k.Table("ncu_rule") {
 		speedup := "~"

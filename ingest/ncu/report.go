@@ -69,7 +69,7 @@ type current struct {
 // block is one block's header with the place of its payload.
 type block struct {
 	at, end int64 // of the payload; end is past the end of the file where the file was cut off
-	counts  [5]uint64
+	counts  [6]uint64
 	process Process
 }
 
@@ -80,6 +80,7 @@ const (
 	ranges
 	cmdlists
 	graphs
+	nodes // of graphs, which ncu draws: no results
 )
 
 // Process is a process that was profiled.
@@ -194,6 +195,8 @@ func (r *Report) readBlock(at int64) (next int64, ok bool, err error) {
 			b.counts[cmdlists] = f.int
 		case f.number(9):
 			b.counts[graphs] = f.int
+		case f.number(10):
+			b.counts[nodes] = f.int
 		}
 		return nil
 	})
@@ -280,14 +283,16 @@ func (r *Report) eachInBlock(ctx context.Context, b *block, d *decoder, f func(*
 					r.Lost = r.size - at
 				}
 				return nil
-			case n == 0 && part != sources:
+			case n == 0 && part != sources && part != nodes:
 				return r.damaged(at, errors.New("a result is empty, as if that part of the file was never written"))
 			case at+4+n > b.end:
 				return r.damaged(at, fmt.Errorf("an entry of %d bytes runs past the end of its block at byte %d", n, b.end))
 			}
-			if part == sources {
+			switch part {
+			case sources:
 				r.code.sources = append(r.code.sources, source{place{at + 4, n}, b.process.PID})
-			} else {
+			case nodes:
+			default:
 				if err := d.read(at, n, part, b.process); err != nil {
 					return err
 				}

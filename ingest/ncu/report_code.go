@@ -528,17 +528,13 @@ const (
 
 // EachInstance calls f for the values at single instructions of the result that Each is at, in the order of the report. Of the values read, those elsewhere are at instructions of no known function, or of too many, and f does not get them.
 func (r *Report) EachInstance(f func(Instance) error) (read, elsewhere int64, err error) {
-	if len(r.at.instanced) == 0 {
+	if len(r.at.instanced) == 0 || r.at.result.Kind != Kernel {
 		return 0, 0, nil
 	}
 	if err := r.readSources(); err != nil {
 		return 0, 0, err
 	}
-	defer func() {
-		if bad := (*wireError)(nil); errors.As(err, &bad) {
-			err = r.damaged(r.at.place, fmt.Errorf("result %d: %w", r.at.result.ID, err))
-		}
-	}()
+	defer func() { err = r.damagedResult(err) }()
 	m, err := r.module()
 	if m == nil || err != nil {
 		return 0, 0, err
@@ -577,6 +573,14 @@ func (r *Report) EachInstance(f func(Instance) error) (read, elsewhere int64, er
 		}
 	}
 	return read, elsewhere, nil
+}
+
+// damagedResult names the result that Each is at in an error of its bytes.
+func (r *Report) damagedResult(err error) error {
+	if bad := (*wireError)(nil); errors.As(err, &bad) {
+		return r.damaged(r.at.place, fmt.Errorf("result %d: %w", r.at.result.ID, err))
+	}
+	return err
 }
 
 // instance reads the value at an address; not ok where it has another key than a number, or is a text.

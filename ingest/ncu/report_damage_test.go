@@ -157,6 +157,14 @@ func TestReportZeroTail(t *testing.T) {
 	}
 }
 
+// TestReportNodes: the nodes of graphs that ncu 2026 keeps to draw them are passed over.
+func TestReportNodes(t *testing.T) {
+	data := reportWith(blockWith(slices.Concat(uintField(9, 1), uintField(10, 2)), uintField(1, 7), uintField(1, 8), nil))
+	if r, got := results(t, data); len(got) != 1 || got[0].Kind != ncu.Graph || r.Unknown != 0 {
+		t.Errorf("%d results, %d bytes unknown", len(got), r.Unknown)
+	}
+}
+
 // TestReportTrailing: what follows the last block is lost and takes nothing with it.
 func TestReportTrailing(t *testing.T) {
 	data := smallReport(t)

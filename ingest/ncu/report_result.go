@@ -220,7 +220,7 @@ func (d *decoder) metric(msg []byte) error {
 		return nil
 	}
 	d.taken[id] = d.report.Results
-	if isInstanced && d.result.Kind == Kernel {
+	if isInstanced {
 		d.report.at.instanced = append(d.report.at.instanced, msg)
 	}
 	if !has {

@@ -1,12 +1,15 @@
 package ncu
 
+import "google.golang.org/protobuf/encoding/protowire"
+
 // sectionReader collects where ncu shows which metric: the headers of its sections.
 type sectionReader struct{ out *[]SectionMetric }
 
-// read decodes one ProfilerSection: 1 identifier, 2 display name, 4 header, 6 overview.
+// read decodes one ProfilerSection: 1 identifier, 2 display name, 4 header, 5 bodies, 6 overview.
 func (s sectionReader) read(msg []byte) error {
 	var id, title string
 	var header, overview []byte
+	var bodies [][]byte
 	err := eachField(msg, func(f field) error {
 		switch {
 		case f.message(1):
@@ -15,6 +18,8 @@ func (s sectionReader) read(msg []byte) error {
 			title = f.text()
 		case f.message(4):
 			header = f.bytes
+		case f.message(5):
+			bodies = append(bodies, f.bytes)
 		case f.message(6):
 			overview = f.bytes
 		}
@@ -47,7 +52,33 @@ func (s sectionReader) read(msg []byte) error {
 			return err
 		}
 	}
+	for _, b := range bodies {
+		if err := eachWithin(b, timelineMetrics, func(msg []byte) error {
+			m, err := sectionMetric(msg)
+			m.IsTimeline = true
+			add(m)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// timelineMetrics is the way from a section's body to the metrics of its timeline: its item, the timeline, a group of rows, a row, a metric.
+var timelineMetrics = []protowire.Number{1, 113, 2, 4, 4}
+
+// eachWithin calls f for the messages at the end of a way of fields.
+func eachWithin(msg []byte, way []protowire.Number, f func([]byte) error) error {
+	return eachField(msg, func(x field) error {
+		switch {
+		case !x.message(way[0]):
+			return nil
+		case len(way) == 1:
+			return f(x.bytes)
+		}
+		return eachWithin(x.bytes, way[1:], f)
+	})
 }
 
 // sectionMetric reads a ProfilerSectionMetric: 1 name, 2 label.

@@ -27,7 +27,10 @@ type Store struct {
 	instances                            instanceRows
 	instanceCount                        int64 // values at instructions that are stored
 	instancesRead, instancesElsewhere    int64
-	other                                int64 // rows of other tables
+	samples                              [][]any
+	samplesRead, sampleCount             int64
+	sampled                              map[string]bool // metrics that have samples
+	other                                int64           // rows of other tables
 	parts                                []part
 	later                                []tableRows
 	diagnostics                          []diagnosticRow
@@ -66,11 +69,14 @@ func (s *Store) Add(r *Result) error {
 		if err := s.addInstances(id); err != nil {
 			return err
 		}
+		if err := s.addSamples(id); err != nil {
+			return err
+		}
 	}
 	if known == nil || known.TakeFindings(len(r.Findings) > 0) {
 		s.addFindings(id, r.Findings)
 	}
-	if s.metrics.len() < flushRows && len(s.launches)+len(s.ranges)+len(s.findings)+len(s.evidence) < flushOthers {
+	if s.metrics.len() < flushRows && len(s.launches)+len(s.ranges)+len(s.findings)+len(s.evidence)+len(s.samples) < flushOthers {
 		return nil
 	}
 	return s.flush()
@@ -200,7 +206,7 @@ func (s *Store) flush() error {
 	for _, t := range []struct {
 		name string
 		rows *[][]any
-	}{{"ncu_launch", &s.launches}, {"ncu_range", &s.ranges}, {"ncu_rule", &s.findings}, {"ncu_rule_metric", &s.evidence}} {
+	}{{"ncu_launch", &s.launches}, {"ncu_range", &s.ranges}, {"ncu_rule", &s.findings}, {"ncu_rule_metric", &s.evidence}, {"ncu_sample", &s.samples}} {
 		if err := s.append(t.name, *t.rows); err != nil {
 			return err
 		}

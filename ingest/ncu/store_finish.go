@@ -27,7 +27,13 @@ func (s *Store) part(name string, read, stored int64, reason string) {
 func (s *Store) sections(list []SectionMetric) {
 	var rows [][]any
 	source := strconv.Itoa(s.target.SourceID)
+	skipped := map[string]int32{}
 	for _, m := range list {
+		if m.IsTimeline && !s.sampled[m.Metric] {
+			skipped[m.Section]++
+			continue
+		}
+		m.Position -= skipped[m.Section]
 		if s.target.Run.First("ncu_section", source, m.Section, m.Metric) {
 			rows = append(rows, []any{s.target.RunID, m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label, int32(s.target.SourceID)})
 		}

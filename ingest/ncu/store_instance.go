@@ -79,6 +79,28 @@ func (s *Store) flushInstances() error {
 	return err
 }
 
+// addSamples stores what was sampled while the result that the report is at ran.
+func (s *Store) addSamples(launch int32) error {
+	read, err := s.report.EachSampled(func(metric, unit string, list []Sample) error {
+		if s.sampled == nil {
+			s.sampled = map[string]bool{}
+		}
+		s.sampled[metric] = true
+		id := s.target.Run.Metrics.Add(metric, unitOrUnknown(unit))
+		for _, x := range list {
+			if math.IsNaN(x.Value) || math.IsInf(x.Value, 0) {
+				s.metrics.odd.Add("samples", x.Value)
+				continue
+			}
+			s.samples = append(s.samples, []any{s.target.RunID, int32(s.target.SourceID), launch, id, x.StartNs, x.EndNs, x.Count, x.Value})
+			s.sampleCount += int64(x.Count)
+		}
+		return nil
+	})
+	s.samplesRead += read
+	return err
+}
+
 // code stores the instructions that have values, their functions and source files.
 func (s *Store) code(info *load.SourceInfo) error {
 	r, id := s.report, int32(s.target.SourceID)
@@ -132,7 +154,8 @@ func (s *Store) code(info *load.SourceInfo) error {
 		return err
 	}
 	s.part("values at instructions", s.instancesRead, s.instanceCount, notZero(s.instancesRead, s.instanceCount, s.instancesElsewhere))
-	s.part("other metric instances", r.Instances-s.instancesRead, 0, "values per opcode, setting and time are not stored")
+	s.part("samples while kernels ran", s.samplesRead, s.sampleCount, "")
+	s.part("other metric instances", r.Instances-s.instancesRead-s.samplesRead, 0, "values per opcode and setting, and samples of the time before and after kernels, are not stored")
 	return nil
 }
 

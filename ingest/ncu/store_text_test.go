@@ -194,6 +194,6 @@ func TestStoreFacts(t *testing.T) {
 		}
 	}
 	k.Table("source_part").By("part").Expect(t, "part read_count stored_count reason", "kernel results|4|4|~",
-		fmt.Sprintf("metrics|%d|%d|~", values, values), fmt.Sprintf("other metric instances|%d|0|values per opcode, setting and time are not stored", instances),
+		fmt.Sprintf("metrics|%d|%d|~", values, values), fmt.Sprintf("other metric instances|%d|0|values per opcode and setting, and samples of the time before and after kernels, are not stored", instances),
 		fmt.Sprintf("sources|%d|0|compiled code is not stored; of instructions with values, their lines are", sources))
 }

@@ -1311,6 +1311,20 @@ CREATE TABLE ncu_instance (
     value DOUBLE NOT NULL -- the value, in the metric's base unit
 );
 
+-- What Nsight Compute sampled while a profiled kernel ran (PM sampling): the course of a metric within it. Samples of one value that follow each other
+-- are one row; of more than 512 rows, neighbours are put together.
+CREATE TABLE ncu_sample (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source: the report
+    launch_id BIGINT NOT NULL, -- the result
+    metric_id BIGINT NOT NULL, -- the metric
+    start_ns BIGINT NOT NULL, -- start, from the kernel's in the pass that sampled the metric: each pass runs it anew; negative of a sample that
+        -- began before the kernel
+    end_ns BIGINT NOT NULL, -- end
+    sample_count INTEGER NOT NULL, -- samples
+    value DOUBLE NOT NULL -- mean of the samples, in the metric's base unit
+);
+
 -- Requests of a benchmark of a serving engine one by one, as a load generator saved them with its details. Requests that failed have no
 -- latencies.
 CREATE TABLE serving_request (

@@ -48,6 +48,30 @@ def instances(metric):
     return [(keys.value(i) if keys else i, number(metric.value(i))) for i in range(metric.num_instances())]
 
 
+def courses(action):
+    """Samples of metrics while the workload ran, by the times of its passes: start, end, value and number of neighbours of one value."""
+    times = {name: keys.value(0) for name in action if name.startswith("profiler__timestamp_workload_")
+             for keys in [action[name].correlation_ids()] if keys}
+    ran = [(start, times[name.replace("_start_", "_end_")]) for name, start in times.items() if "_start_" in name]
+    out = {}
+    for name in action:
+        if name.startswith("profiler__") or not action[name].has_correlation_ids():
+            continue
+        list, values = [], instances(action[name])
+        keys = [k for k, _ in values if isinstance(k, int)]
+        if len(keys) < 2:
+            continue
+        for (begin, value), end in zip(values, keys[1:] + [2 * keys[-1] - keys[-2]]):
+            begun = [start for start, until in ran if 0 < begin < until and end > start]
+            if begun and list and list[-1][1:3] == [begin - begun[0], value]:
+                list[-1][1], list[-1][3] = end - begun[0], list[-1][3] + 1
+            elif begun:
+                list.append([begin - begun[0], end - begun[0], value, 1])
+        if list:
+            out[name] = list
+    return out
+
+
 def finding(rule):
     message = rule.rule_message() if rule.has_rule_message() else {"title": "", "message": "", "type": ncu.MsgType.NONE}
     speedup = rule.speedup_estimation() if rule.has_speedup_estimation() else None
@@ -87,7 +111,7 @@ def result(action):
                          action.ptx_by_pc(address).strip()]
     pcs = action.metric_by_name("launch__function_pcs")
     return {"kind": KINDS[action.workload_type()], "name": action.name(action.NameBase_DEMANGLED), "function": action.name(action.NameBase_FUNCTION),
-            "symbol": action.name(action.NameBase_MANGLED), "metrics": metrics, "at": at, "code": code,
+            "symbol": action.name(action.NameBase_MANGLED), "metrics": metrics, "at": at, "code": code, "samples": courses(action),
             "functions": [v for _, v in instances(pcs)] if pcs else [], "findings": [finding(r) for r in action.rule_results()],
             "ranges": ranges(action.nvtx_state()), "files": dict(action.source_files()),
             "sections": [[s.identifier(), s.name(), [m.name() for m in s.header_metrics()]] for s in action.sections()]}
