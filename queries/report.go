@@ -55,6 +55,7 @@ var questions = []wanted{
 	{id: "bottlenecks", title: "What bounds the kernels", top: "20", screen: "ncu"},
 	{id: "roofline", title: "Roofline"},
 	{id: "ncu-hotspots", title: "Hot lines", top: "10", optional: true, of: "ncu"},
+	{id: "ncu-samples", title: "Throughput within kernels", top: "4", optional: true, page: true, of: "ncu"},
 	{id: "top-operators", title: "Top operators", top: "20", warm: true, screen: always},
 	{id: "gaps", title: "Idle gaps", top: "10", screen: always},
 	{id: "step-times", title: "Steps", optional: true},

@@ -35,6 +35,7 @@ func plots() []plot {
 	return []plot{
 		{"stages", "time per pass of each stage: CPU, GPU span, GPU busy", 0, 1, []string{"source"}, (*program).plotStages, "no stage has a known time: prof query stages says why"},
 		{"roofline", "profiled kernels below what the GPU can reach", 0, 1, []string{"stage"}, (*program).plotRoofline, "no profiled launch has an intensity and a rate: they come from Nsight Compute with --set full or --set roofline"},
+		{"samples", "throughput over the time of profiled kernels, the four longest", 0, 1, []string{"stage"}, (*program).plotSamples, "no profiled launch has PM samples: they come from Nsight Compute with --set full or --section PmSampling"},
 		{"timeline", "what the GPUs did over time, the whole run or a part", 0, 1, []string{"stage", "window", "source"}, (*program).plotTimeline, "it has no timeline"},
 		{"trend", "the stages of a workload over its runs, RUN being one of them", 0, 1, []string{"stage", "metric"}, (*program).plotTrend, "no stage has two runs with a known value"},
 		{"diff", "which parts of a stage's time changed, A being the base", 2, 9, []string{"stage", "metric"}, (*program).plotDiff, "nothing that is part of a stage's time changed"},
@@ -64,6 +65,7 @@ func (p *program) plotCommand() *cli.Command {
 
   prof plot stages baseline --out stages.svg
   prof plot roofline baseline --out roofline.png
+  prof plot samples baseline --out throughput.svg
   prof plot timeline baseline --stage decode --out decode.svg   # one pass, kernel by kernel
   prof plot timeline baseline --window 1.51s..1.512s --out gap.svg
   prof plot trend --metric tokens_per_s --out trend.svg
@@ -206,6 +208,27 @@ func (p *program) plotRoofline(c *cli.Context, w *schema.Warehouse, refs []strin
 	}
 	p.notes(frames[0].Notes)
 	return chart.RooflinePicture(frames[0], frames[1], title)
+}
+
+func (p *program) plotSamples(c *cli.Context, w *schema.Warehouse, refs []string) (*picture.Picture, error) {
+	run, err := p.runOf(c, w, refs)
+	if err != nil {
+		return nil, err
+	}
+	args, title := queries.Args{"run": run.ID, "top": "4"}, "Throughput within kernels of "+run.Name
+	if c.IsSet("stage") {
+		args["stage"] = c.String("stage")
+		title += ", " + c.String("stage")
+	}
+	f, err := p.asker(w).Ask(c.Context, "ncu-samples", args)
+	if err != nil {
+		return nil, err
+	}
+	if err := unknownStage(f, c.String("stage")); err != nil {
+		return nil, err
+	}
+	p.notes(f.Notes)
+	return chart.CoursePicture(f, title)
 }
 
 func (p *program) plotTimeline(c *cli.Context, w *schema.Warehouse, refs []string) (*picture.Picture, error) {

@@ -24,6 +24,7 @@ func TestPlot(t *testing.T) {
 		{"stages ncu-llama", []string{"Stages of ncu-llama", "GPU busy", "decode, 1 pass"}},
 		{"roofline ncu-llama", []string{"Roofline of ncu-llama", "NVIDIA H200", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", "DRAM 4,811 GB/s"}},
 		{"roofline --run ncu-llama --stage decode", []string{"Roofline of ncu-llama, decode", "nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT"}},
+		{"samples ncu-samples", []string{"Throughput within kernels of ncu-samples", "saxpy(int, float, const float *, float *), launch 1", "DRAM Throughput: mean 64.8 %, 0.03 % to 74.9 %", "40 us"}},
 		{"timeline kernels", []string{"Timeline of kernels", "GPU 0", "tiled_matmul", "552 us"}},
 		{"timeline kernels --stage decode", []string{"Window ", "saxpy", "decode"}},
 		{"timeline kernels --window 0s..362.45ms", []string{"Window 362.3", " to 362.45", "start of the capture", "copies and fills"}},
@@ -85,7 +86,7 @@ func TestPlotMistakes(t *testing.T) {
 	t.Parallel()
 	p := reading(t, filled)
 	for want, args := range map[string]string{
-		"plot takes what to draw: stages, roofline, timeline, trend, diff": "",
+		"plot takes what to draw: stages, roofline, samples, timeline, trend, diff": "",
 		`no plot "stage"; did you mean stages?`:                            "stage a",
 		`no plot "pie": use one of stages, roofline`:                       "pie",
 		"plot stages takes one run":                                        "stages a b",

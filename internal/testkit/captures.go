@@ -106,6 +106,7 @@ var Captures = []Run{
 	{Name: "lost-steps-head", Files: []string{"lost/steps-head-lost.trace.json.gz"}},
 	{Name: "lost-burst", Files: []string{"lost/burst.trace.json.gz"}},
 	{Name: "serving-loads", Files: []string{"serving/guidellm", "serving/inference-perf", "serving/genai-bench", "serving/evalscope", "serving/llm-d"}},
+	{Name: "ncu-samples", Files: []string{"ncu/pmsampling.ncu-rep.gz"}},
 }
 
 // Demo are the runs of prof demo, and three runs of one workload under prof capture: two of the same code, one of other.

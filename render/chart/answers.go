@@ -14,6 +14,7 @@ var (
 	launchRows   = frame.RowsOf[launchRow]("roofline")
 	ceilingRows  = frame.RowsOf[ceilingRow]("ceilings")
 	sampleRows   = frame.RowsOf[sampleRow]("sample-series")
+	courseRows   = frame.RowsOf[courseRow]("ncu-samples")
 	throttleRows = frame.RowsOf[throttleRow]("throttling")
 	latenessRows = frame.RowsOf[latenessRow]("rank-passes")
 	blockRows    = frame.RowsOf[blockRow]("timeline-blocks")
@@ -107,6 +108,19 @@ type sampleRow struct {
 	PowerMaxW       *float64 `col:"power_max_w"`
 	TemperatureC    *float64 `col:"temperature_c"`
 	Throttle        string   `col:"throttle"`
+}
+
+// courseRow is a row of ncu-samples: a metric over a part of a launch's time.
+type courseRow struct {
+	Launch  int64   `col:"launch"`
+	Kernel  string  `col:"kernel"`
+	Label   string  `col:"label"`
+	Metric  string  `col:"metric"`
+	StartNs float64 `col:"start_ns"`
+	EndNs   float64 `col:"end_ns"`
+	Value   float64 `col:"value"`
+	Unit    string  `col:"unit"`
+	Samples int64   `col:"samples"`
 }
 
 // throttleRow is a row of throttling.

@@ -54,10 +54,14 @@ var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error
 		to.Samples, err = newSampleFigure(f, r.Frame("throttling"))
 		return err
 	},
+	"ncu-samples": func(_ *judge.Report, f *frame.Frame, to *Figures) (err error) {
+		to.Samples, err = newCourseFigure(f)
+		return err
+	},
 }
 
 // withoutTable are the queries whose rows are bins or points of lines: the picture says what they add up to, and the query gives them.
-var withoutTable = []string{"kernel-durations", "sample-series"}
+var withoutTable = []string{"kernel-durations", "sample-series", "ncu-samples"}
 
 // Pixels returns a distance as SVG takes it.
 func Pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

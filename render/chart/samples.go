@@ -9,15 +9,13 @@ import (
 	"prof/render/typeset"
 )
 
-// sampleFigure is the picture of sample-series: lines over the time of a pass for each of its GPUs.
+// sampleFigure is the picture of sample-series, lines over the time of a pass for each of its GPUs, and of ncu-samples, lines over the time of a launch.
 type sampleFigure struct {
-	Groups  []sampleGroup
-	LeftOut string // passes and GPUs that are not drawn; "" when all are
-	Slowed  bool   // some parts are shaded
-	Unknown bool   // some are shaded for reasons of which it is not known whether they slow down
+	Groups []sampleGroup
+	Hint   string // what the lines are, and what is not drawn
 }
 
-// sampleGroup is one GPU in one pass.
+// sampleGroup is one GPU in one pass, or one launch.
 type sampleGroup struct {
 	Title string
 	Plots []samplePlot
@@ -76,7 +74,8 @@ func newSampleFigure(f, throttling *frame.Frame) (*sampleFigure, error) {
 	}
 	groups := groupRows(rows, groupTitle)
 	shown, left := typeset.FirstOf(groups, groupsShown)
-	figure := &sampleFigure{LeftOut: leftOut(groups, left, slows)}
+	figure := &sampleFigure{Hint: "NVML samples during the recordings; each point is the mean of the samples in one part of the recording; thin lines are the lowest clock and the highest power of each part. Time counts from the start of the recording; lines break where NVML gave no value."}
+	slowed, unknown := false, false
 	tops := topsOf(shown)
 	for _, parts := range shown {
 		g := sampleGroup{Title: groupTitle(parts[0])}
@@ -91,10 +90,19 @@ func newSampleFigure(f, throttling *frame.Frame) (*sampleFigure, error) {
 			g.Plots = append(g.Plots, plot)
 		}
 		for _, s := range shades {
-			figure.Slowed = figure.Slowed || s.Class == classSlowed
-			figure.Unknown = figure.Unknown || s.Class == classUnknown
+			slowed = slowed || s.Class == classSlowed
+			unknown = unknown || s.Class == classUnknown
 		}
 		figure.Groups = append(figure.Groups, g)
+	}
+	if slowed {
+		figure.Hint += " Shaded: clocks were throttled by power or temperature."
+	}
+	if unknown {
+		figure.Hint += " Shaded lightly: clocks were throttled, and whether that lengthens times is not known."
+	}
+	if text := leftOut(groups, left, slows); text != "" {
+		figure.Hint += " " + text
 	}
 	return figure, nil
 }

@@ -1311,15 +1311,15 @@ CREATE TABLE ncu_instance (
     value DOUBLE NOT NULL -- the value, in the metric's base unit
 );
 
--- What Nsight Compute sampled while a profiled kernel ran (PM sampling): the course of a metric within it. Samples of one value that follow each other
+-- What Nsight Compute sampled while a profiled kernel ran (PM sampling): the course of a metric within it. Samples of one value in a row
 -- are one row; of more than 512 rows, neighbours are put together.
 CREATE TABLE ncu_sample (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source: the report
     launch_id BIGINT NOT NULL, -- the result
     metric_id BIGINT NOT NULL, -- the metric
-    start_ns BIGINT NOT NULL, -- start, from the kernel's in the pass that sampled the metric: each pass runs it anew; negative of a sample that
-        -- began before the kernel
+    start_ns BIGINT NOT NULL, -- start, from the kernel's in the pass that sampled the metric: each pass runs it anew; negative where
+        -- the sample began before the kernel
     end_ns BIGINT NOT NULL, -- end
     sample_count INTEGER NOT NULL, -- samples
     value DOUBLE NOT NULL -- mean of the samples, in the metric's base unit
