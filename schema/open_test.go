@@ -257,7 +257,7 @@ func TestColumns(t *testing.T) {
 	unit := regexp.MustCompile(`(^|_)(size|ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|tokens_per_s|requests_per_s|launches_per_s|w|c|id)$`)
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
-	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_instance.value": true, "ncu_sample.value": true, "ncu_rule_metric.value": true, "memory_event.address": true, "cuda_allocation.address": true,
+	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_instance.value": true, "ncu_sample.value": true, "ncu_rule_cell.value": true, "ncu_rule_metric.value": true, "memory_event.address": true, "cuda_allocation.address": true,
 		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
 		"layer_cost.weight_bits": true, "gemm_product.weight_bits": true, "gap.opening_mask": true, "gap_sum.opening_mask": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true,
 		"finding_rule.value": true, "reported_value.value": true, "reported_value.std": true, "op_sum.square_high": true, "op_sum.square_low": true,

@@ -68,6 +68,18 @@ type Finding struct {
 	Scope    string  // global or local; "" when no speedup is estimated
 	Speedup  float64 // estimated saving, 0-1
 	Metrics  []FindingMetric
+	Cells    []FindingCell
+}
+
+// FindingCell is a cell of a table of a Finding.
+type FindingCell struct {
+	Table       int32 // 1, 2, ... of the finding
+	Title       string
+	Row, Column int32 // 1, 2, ...
+	Header      string
+	Value       float64
+	Text        string // when IsText
+	IsText      bool
 }
 
 // FindingMetric is a metric that a Finding rests on.

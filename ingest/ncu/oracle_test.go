@@ -38,7 +38,7 @@ type oracle struct {
 	Findings  []struct {
 		Rule, Title, Section, Severity, Message, Scope string
 		Speedup                                        float64
-		Metrics                                        [][3]any
+		Metrics, Cells                                 [][3]any
 	}
 	Ranges   [][3]string // style, domain, name
 	Files    map[string]string
@@ -109,6 +109,7 @@ func TestOracle(t *testing.T) {
 			compareSorted(t, "samples", got.samples, want.samples)
 			compareSorted(t, "findings", got.findings, want.findings)
 			compareSorted(t, "metrics of findings", got.evidence, want.evidence)
+			compareSorted(t, "cells of findings", got.cells, want.cells)
 			compareSorted(t, "ranges", got.ranges, want.ranges)
 			compareSorted(t, "source texts", got.texts, want.texts)
 			compareSections(t, k, results)
@@ -139,7 +140,7 @@ func allReports(t *testing.T) (out []string) {
 }
 
 // said is what a report says, in lines that begin with the number of the result.
-type said struct{ results, metrics, at, code, samples, findings, evidence, ranges, texts []string }
+type said struct{ results, metrics, at, code, samples, findings, evidence, cells, ranges, texts []string }
 
 // add adds what the oracle says of a result.
 func (s *said) add(i int, o *oracle) {
@@ -209,6 +210,9 @@ func (s *said) add(i int, o *oracle) {
 		for _, m := range f.Metrics {
 			s.evidence = append(s.evidence, fmt.Sprintf("%d|%d|%s|%s|%s", i, n, m[0], oracleText(m[1]), cmp.Or(fmt.Sprint(m[2]), "~")))
 		}
+		for _, c := range f.Cells {
+			s.cells = append(s.cells, fmt.Sprintf("%d|%d|%s|%s|%s", i, n, c[0], c[1], mask.Stored(oracleText(c[2]))))
+		}
 	}
 	for _, r := range o.Ranges {
 		s.ranges = append(s.ranges, fmt.Sprintf("%d|%s|%s|%s", i, r[0], strings.TrimPrefix(r[1], "<default domain>"), r[2]))
@@ -274,6 +278,13 @@ func saidOf(k *rowstest.Kept) (s said) {
 	}
 	for _, r := range k.Table("ncu_rule_metric") {
 		s.evidence = append(s.evidence, fmt.Sprintf("%d|%d|%s|%s|%s", launch(r), r.Int("finding_id"), r.Text("metric"), value(r), r.Text("advice")))
+	}
+	for _, r := range k.Table("ncu_rule_cell") {
+		text := r.Text("text")
+		if text == "~" {
+			text = value(r)
+		}
+		s.cells = append(s.cells, fmt.Sprintf("%d|%d|%s|%s|%s", launch(r), r.Int("finding_id"), r.Text("title"), r.Text("header"), text))
 	}
 	for _, r := range k.Table("ncu_range") {
 		s.ranges = append(s.ranges, fmt.Sprintf("%d|%s|%s|%s", launch(r), r.Text("style"), r.Text("domain"), r.Text("name")))

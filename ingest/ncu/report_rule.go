@@ -53,6 +53,69 @@ func (g *Finding) decode(item []byte) error {
 			return g.metric(f.bytes)
 		case f.message(10):
 			return g.speedup(f.bytes)
+		case f.message(12):
+			return g.table(f.bytes)
+		}
+		return nil
+	})
+}
+
+// table reads a RuleResultTable: 1 its configuration (1 title), 2 columns.
+func (g *Finding) table(msg []byte) error {
+	t := FindingCell{Table: 1}
+	if n := len(g.Cells); n > 0 {
+		t.Table = g.Cells[n-1].Table + 1
+	}
+	return eachField(msg, func(f field) error {
+		switch {
+		case f.message(1):
+			return eachField(f.bytes, func(c field) error {
+				if c.message(1) {
+					t.Title = c.text()
+				}
+				return nil
+			})
+		case f.message(2):
+			t.Column++
+			return g.column(f.bytes, t)
+		}
+		return nil
+	})
+}
+
+// column reads a column of a table: 1 header, then the cells of one type: 4 texts, 5 doubles, 6 integers, the numbers one by one or packed.
+func (g *Finding) column(msg []byte, t FindingCell) error {
+	add := func(value float64) {
+		t.Row++
+		t.Value = value
+		g.Cells = append(g.Cells, t)
+	}
+	return eachField(msg, func(f field) error {
+		switch {
+		case f.message(1):
+			t.Header = f.text()
+		case f.message(4):
+			t.Row++
+			g.Cells = append(g.Cells, FindingCell{Table: t.Table, Title: t.Title, Row: t.Row, Column: t.Column, Header: t.Header, Text: f.text(), IsText: true})
+		case f.num == 5 && f.typ == protowire.Fixed64Type:
+			add(f.double())
+		case f.number(6):
+			add(float64(int64(f.int)))
+		case f.message(5) || f.message(6):
+			for at := 0; at < len(f.bytes); {
+				v, n := protowire.ConsumeFixed64(f.bytes[at:])
+				if f.num == 6 {
+					v, n = protowire.ConsumeVarint(f.bytes[at:])
+				}
+				if n < 0 {
+					return &wireError{at, protowire.ParseError(n)}
+				}
+				if at += n; f.num == 6 {
+					add(float64(int64(v)))
+				} else {
+					add(field{int: v}.double())
+				}
+			}
 		}
 		return nil
 	})

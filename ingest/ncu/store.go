@@ -22,6 +22,7 @@ type Store struct {
 	counts [4]int64
 
 	launches, ranges, findings, evidence [][]any
+	cells                                [][]any
 	metrics                              metricRows
 	metricCount                          int64
 	instances                            instanceRows
@@ -76,7 +77,7 @@ func (s *Store) Add(r *Result) error {
 	if known == nil || known.TakeFindings(len(r.Findings) > 0) {
 		s.addFindings(id, r.Findings)
 	}
-	if s.metrics.len() < flushRows && len(s.launches)+len(s.ranges)+len(s.findings)+len(s.evidence)+len(s.samples) < flushOthers {
+	if s.metrics.len() < flushRows && len(s.launches)+len(s.ranges)+len(s.findings)+len(s.evidence)+len(s.samples)+len(s.cells) < flushOthers {
 		return nil
 	}
 	return s.flush()
@@ -181,6 +182,13 @@ func (s *Store) addFindings(launch int32, findings []Finding) {
 		for _, m := range f.Metrics {
 			s.evidence = append(s.evidence, []any{s.target.RunID, launch, n, m.Name, number(m.Value), orNull(m.Advice, "")})
 		}
+		for _, c := range f.Cells {
+			row := []any{s.target.RunID, launch, n, c.Table, c.Title, c.Row, c.Column, c.Header, number(c.Value), nil}
+			if c.IsText {
+				row[8], row[9] = nil, plainMessage(c.Text)
+			}
+			s.cells = append(s.cells, row)
+		}
 	}
 }
 
@@ -206,7 +214,7 @@ func (s *Store) flush() error {
 	for _, t := range []struct {
 		name string
 		rows *[][]any
-	}{{"ncu_launch", &s.launches}, {"ncu_range", &s.ranges}, {"ncu_rule", &s.findings}, {"ncu_rule_metric", &s.evidence}, {"ncu_sample", &s.samples}} {
+	}{{"ncu_launch", &s.launches}, {"ncu_range", &s.ranges}, {"ncu_rule", &s.findings}, {"ncu_rule_metric", &s.evidence}, {"ncu_sample", &s.samples}, {"ncu_rule_cell", &s.cells}} {
 		if err := s.append(t.name, *t.rows); err != nil {
 			return err
 		}

@@ -188,8 +188,8 @@ func (s *Store) Say(severity, message string) {
 
 type diagnosticRow struct{ origin, severity, message string }
 
-// links are ncu's references inside the texts of its rules: @section:Identifier:Title@ and @url:text:address@.
-var links = regexp.MustCompile(`@(?:section|url|source):([^@]*?)@`)
+// links are ncu's references inside the texts of its rules: @section:Identifier:Title@, @url:text:address@, @source:file:line:text@ and @sass:address:text@.
+var links = regexp.MustCompile(`@(?:section|url|source|sass):([^@]*?)@`)
 
 // plainMessage leaves the words of a rule's text that a person reads.
 func plainMessage(s string) string {
@@ -197,8 +197,12 @@ func plainMessage(s string) string {
 		kind, rest, _ := strings.Cut(strings.Trim(m, "@"), ":")
 		first, second, two := strings.Cut(rest, ":")
 		switch {
-		case two && kind == "section":
+		case two && (kind == "section" || kind == "sass"):
 			return second
+		case two && kind == "source":
+			if _, text, hasText := strings.Cut(second, ":"); hasText {
+				return text
+			}
 		case two && kind == "url": // as ncu's own page prints it
 			return first + " (" + second + ")"
 		}

@@ -109,7 +109,7 @@ func TestStoreValues(t *testing.T) {
 			compareSorted(t, "launches", launchTexts(k), launches)
 			noFaults(t, k)
 			rows := int64(0)
-			for _, table := range []string{"ncu_metric", "ncu_launch", "ncu_range", "ncu_rule", "ncu_rule_metric", "ncu_section", "device", "process", "source_fact", "ncu_instance", "ncu_instruction", "ncu_function", "ncu_source_file", "ncu_sample"} {
+			for _, table := range []string{"ncu_metric", "ncu_launch", "ncu_range", "ncu_rule", "ncu_rule_metric", "ncu_section", "device", "process", "source_fact", "ncu_instance", "ncu_instruction", "ncu_function", "ncu_source_file", "ncu_sample", "ncu_rule_cell"} {
 				rows += int64(k.Count(table))
 			}
 			if got := fmt.Sprint(info.ToolVersion, "|", info.SchemaVersion, "|", info.Status, "|", info.Reason, "|", info.Rows == rows); got != "2025.3.1.0 (build 36398880) (public-release)|7|||true" {

@@ -5,12 +5,15 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"prof/ingest/ncu"
 	"prof/ingest/rows/rowstest"
@@ -196,4 +199,20 @@ func TestStoreFacts(t *testing.T) {
 	k.Table("source_part").By("part").Expect(t, "part read_count stored_count reason", "kernel results|4|4|~",
 		fmt.Sprintf("metrics|%d|%d|~", values, values), fmt.Sprintf("other metric instances|%d|0|values per opcode and setting, and samples of the time before and after kernels, are not stored", instances),
 		fmt.Sprintf("sources|%d|0|compiled code is not stored; of instructions with values, their lines are", sources))
+}
+
+// TestRuleTables: tables that findings come with are stored cell by cell; texts as a person reads them.
+func TestRuleTables(t *testing.T) {
+	column := func(header string, cells ...[]byte) []byte {
+		return messageField(2, append([][]byte{textField(1, header)}, cells...)...)
+	}
+	packed := protowire.AppendVarint(protowire.AppendVarint(nil, 7), math.MaxUint64) // 7 and -1
+	item := messageField(1, messageField(1, textField(1, "two lines"), uintField(2, 2)),
+		messageField(12, messageField(1, textField(1, "Lines")), column("Location", textField(4, "@source:k.cu:10:k.cu, line 11@"), textField(4, "else")),
+			column("Count", textField(6, string(packed))), column("Share", doubleField(5, 0.5), doubleField(5, math.NaN()))),
+		messageField(12, column("Single", uintField(6, 3))))
+	k, _ := stored(t, saved(t, "table.ncu-rep", oneKernel(nil, uintField(1, 7), messageField(19, textField(1, "Rule"), messageField(3, item)))))
+	k.Table("ncu_rule_cell").Expect(t, "finding_id table_id title row_id column_id header value text",
+		"1|1|Lines|1|1|Location|~|k.cu, line 11", "1|1|Lines|2|1|Location|~|else", "1|1|Lines|1|2|Count|7|~", "1|1|Lines|2|2|Count|-1|~",
+		"1|1|Lines|1|3|Share|0.5|~", "1|1|Lines|2|3|Share|~|~", "1|2||1|1|Single|3|~")
 }

@@ -518,6 +518,20 @@ CREATE TABLE ncu_rule_metric (
     advice VARCHAR -- what to do about it; NULL when not said
 );
 
+-- Cells of the tables that findings come with, as of the source lines or instructions that a finding is about.
+CREATE TABLE ncu_rule_cell (
+    run_id UUID NOT NULL, -- the run
+    launch_id BIGINT NOT NULL, -- the result
+    finding_id INTEGER NOT NULL, -- the finding
+    table_id INTEGER NOT NULL, -- 1, 2, ... of the finding
+    title VARCHAR NOT NULL, -- title of the table
+    row_id INTEGER NOT NULL, -- 1, 2, ...
+    column_id INTEGER NOT NULL, -- 1, 2, ...
+    header VARCHAR NOT NULL, -- of the column
+    value DOUBLE, -- the cell; NULL for a text
+    text VARCHAR -- the cell when it is a text
+);
+
 -- Spelling of a kernel's name that the tools share: namespaces, types of template values and blanks dropped; made by prof.
 CREATE TABLE kernel_spelling (
     run_id UUID NOT NULL, -- the run

@@ -29,8 +29,9 @@ LEAST_ADDRESS, MOST_ADDRESS = 1 << 32, 1 << 57  # of code, among the keys of ins
 
 
 def plain(text):
-    """A rule's text as a person reads it: @section:Id:Title@ is Title, @url:text:address@ is text (address)."""
-    text = re.sub(r"@section:[^@:]*:([^@]*?)@", r"\1", text)
+    """A rule's text as a person reads it: of @section:Id:Text@, @sass:address:Text@ and @source:file:line:Text@ the Text; @url:text:address@ is text (address)."""
+    text = re.sub(r"@(?:section|sass):[^@:]*:([^@]*?)@", r"\1", text)
+    text = re.sub(r"@source:[^@:]*:[^@:]*:([^@]*?)@", r"\1", text)
     text = re.sub(r"@url:([^@:]*):([^@]*?)@", r"\1 (\2)", text)
     return re.sub(r"@(?:section|url|source):([^@:]*)[^@]*?@", r"\1", text).strip()
 
@@ -79,7 +80,8 @@ def finding(rule):
             "severity": SEVERITIES[message["type"]], "message": plain(message["message"]),
             "scope": SCOPES[speedup["type"]] if speedup else "", "speedup": speedup["speedup"] if speedup else 0,
             "metrics": [[m["name"], number(m["value"]), m["info"]] for m in rule.focus_metrics()],
-            "tables": [[t["title"], t["description"], t["headers"], [[number(v) for v in column] for column in t["data"]]] for t in rule.result_tables()]}
+            "cells": [[t["title"], header, plain(v) if isinstance(v, str) else number(v)] for t in rule.result_tables()
+                      for header, column in zip(t["headers"], t["data"]) for v in column]}
 
 
 def ranges(state):
