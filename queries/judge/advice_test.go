@@ -298,6 +298,26 @@ func TestSummaryUtilisationNotes(t *testing.T) {
 	}
 }
 
+// TestSummaryDearestDoubts holds that the stage whose passes differ by the most time is doubted first, and cold passes, which figures leave out, last.
+func TestSummaryDearestDoubts(t *testing.T) {
+	stages := stageAnswer([]any{"decode", int64(3), 1e6, 1e6, 0.8e6, 1e6, 40.2, 0.5, int64(1)}, []any{"prefill", int64(3), 5e6, 1e6, 0.8e6, 0.7e6, 40.2, 0.5, int64(1)})
+	for i, most := range []float64{1.4e6, 13e6} {
+		stages.Rows[i][stages.Index("gpu_span_median_ns")], stages.Rows[i][stages.Index("gpu_span_min_ns")], stages.Rows[i][stages.Index("gpu_span_max_ns")] = 0.8e6, 0.7e6, most
+	}
+	stages.Caveats = []frame.Caveat{{Kind: "cold-passes", Stage: "decode", TimeNs: 16e6, Text: "cold decode"}, {Kind: "cold-passes", Stage: "prefill", TimeNs: 179e6, Text: "cold prefill"}}
+	var got []string
+	for _, d := range summarise(t, reportOf(stages)).Doubts {
+		for _, of := range []string{"the passes of prefill vary", "the passes of decode vary", "cold prefill", "cold decode"} {
+			if strings.HasPrefix(d, of) {
+				got = append(got, of)
+			}
+		}
+	}
+	if want := []string{"the passes of prefill vary", "the passes of decode vary", "cold prefill", "cold decode"}; !slices.Equal(got, want) {
+		t.Errorf("doubts in the order %q, want %q", got, want)
+	}
+}
+
 // TestSummaryWithoutStages holds what is said of a run without stages, and of one that was only profiled by Nsight Compute.
 func TestSummaryWithoutStages(t *testing.T) {
 	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("time-breakdown", "stage category kind total_ns stage_ns", []any{nil, "queued", "idle", ms, 10 * ms}, []any{nil, "cublas nvjet", "kernels", ms, 10 * ms})))
