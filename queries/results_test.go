@@ -63,8 +63,8 @@ func TestResults(t *testing.T) {
 // A query that has rows of one, or of two with -whole, is asked of no more: the ledger holds the answers of all captures, and keys and ranges of what is in them.
 var some = []string{"nccl2", "train-stack", "torch-cpu", "profiled", utilised}
 
-// others are runs that are asked what those have no row of: a capture of prof's own, benchmarks, figures of other tools, samples of Python, inputs, graphs, sums, source lines.
-var others = []string{"eager", "serving-aiperf", "first", "nsys-stacks", "repeats", "variants-graph", "variants-node", "torch-graph", "kernels", "nccl2-stats", "ncu-lines"}
+// others are runs that are asked what those have no row of: a capture of prof's own, benchmarks, figures of other tools, samples of Python, inputs, graphs, sums, source lines, PM samples.
+var others = []string{"eager", "serving-aiperf", "first", "nsys-stacks", "repeats", "variants-graph", "variants-node", "torch-graph", "kernels", "nccl2-stats", "ncu-lines", "ncu-samples"}
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes",
