@@ -42,7 +42,7 @@ export function heading(nav, run, current, query = null) {
 
 // mountSummary appends one part after the other, so that nothing moves that a reader has seen; all are asked for before.
 async function mountSummary(root, run, nav, signal) {
-  const section = (id, title, ...children) => el("section", { id }, el("h2", {}, title), children);
+  const section = (id, title, ...children) => el("section", { id }, title ? el("h2", {}, title) : null, children);
   const asked = (promise) => { promise.catch(() => {}); return promise; }; // its part says what is wrong
   const part = async (what, promise) => {
     const place = el("div", { class: "part" }, loading(what));
@@ -50,15 +50,16 @@ async function mountSummary(root, run, nav, signal) {
     await fill(place, asked(promise));
   };
   const shown = asked(get(path("runs", run), {}, signal)), accounting = asked(ask(run, "accounting", {}, signal));
-  const found = asked(get(path("runs", run, "findings"), { format: "blocks" }, signal));
+  const found = asked(get(path("runs", run, "findings"), { format: "blocks" }, signal)), serving = asked(queryTable(run, "serving", signal, true));
   await part("the run", Promise.all([shown, accounting.catch((err) => err)]).then(([s, parts]) => [
     el("p", { class: "lead" }, s.lead),
     facts(Object.entries(s.facts).map(([k, v]) => [k === "gpus" ? "GPUs" : k, k === "command" ? el("code", {}, v) : v])),
-    section("glance", "Stages", s.stages.length ? [stageCards(s.stages, parts), s.ranks.length ? el("ul", {}, s.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
+    s.stages.length ? section("glance", "Stages", stageCards(s.stages, parts), s.ranks.length ? el("ul", {}, s.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null) : null,
   ]));
-  const kernels = asked(queryTable(run, "top-kernels", signal)), operators = asked(queryTable(run, "top-operators", signal, true)), roofs = asked(operatorRoofs(run, nav, signal));
-  await part("findings", Promise.all([found, shown]).then(([{ documents }, s]) => section("advice", "What to do first", findingList(documents[0], s))));
-  await part("kernels", kernels.then((drawn) => section("kernels", "Kernels that take the most time", drawn)));
+  await part("benchmarks", serving.then((drawn) => drawn && section("serving", "Benchmarks, as the client measured them", drawn)));
+  const kernels = shown.then((s) => queryTable(run, "top-kernels", signal, !s.stages.length)), operators = asked(queryTable(run, "top-operators", signal, true)), roofs = asked(operatorRoofs(run, nav, signal));
+  await part("findings", Promise.all([found, shown]).then(([{ documents }, s]) => section("advice", toDo(documents[0], s)[0]?.section ? null : "What to do first", findingList(documents[0], s))));
+  await part("kernels", kernels.then((drawn) => drawn && section("kernels", "Kernels that take the most time", drawn)));
   await part("operators", operators.then((drawn) => drawn && section("operators", "Operators that take the most time in the whole run", drawn)));
   await part("operators", roofs.then((drawn) => drawn && section("operator-roofline", "Operators against the roofline", drawn)));
   const { doubts } = await shown;
@@ -122,12 +123,15 @@ function partsBar(rows, used) {
 const use = (ratio, s) => ratio === null ? "-" : ratio > 1 ? `${percent(ratio)} (an input is wrong)` : (s.is_least ? "≥ " : "") + percent(ratio);
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 
+// toDo is what prof explain says but for what the page has elsewhere, as the lead with which it begins.
+const toDo = ({ blocks }, { lead }) => blocks.filter((b) => !b.facts && !b.notes && b.lead?.text !== lead);
+
 // findingList is what prof explain says, and what to capture next.
-function findingList({ blocks }, { lead, advice }) {
-  const others = advice.filter((a) => !a.finding);
+function findingList(explained, shown) {
+  const others = shown.advice.filter((a) => !a.finding);
   return [
-    drawn(blocks.filter((b) => !b.facts && !b.notes && b.lead?.text !== lead)), // the page begins with the lead
+    drawn(toDo(explained, shown)),
     others.length ? el("ul", { class: "findings" }, others.map((a) => el("li", {}, el("b", {}, a.advice), el("p", { class: "why" }, a.why), el("p", {}, commandLink(a.command))))) : null,
-    el("details", {}, el("summary", {}, "Notes"), drawn(blocks.filter((b) => b.notes))),
+    el("details", {}, el("summary", {}, "Notes"), drawn(explained.blocks.filter((b) => b.notes))),
   ];
 }
