@@ -17,13 +17,13 @@ import (
 // TestPagesEqualReports holds the raw pages of the captures in the repository against their reports: both give the same results,
 // but for what a page does not say or prints shorter: names, threads outside every range, the order of domains.
 func TestPagesEqualReports(t *testing.T) {
-	reports, err := filepath.Glob("../../../testdata/ncu/*.ncu-rep.gz")
-	if err != nil || len(reports) < 3 {
-		t.Fatalf("%d reports: %v", len(reports), err)
+	pages, err := filepath.Glob("../../../testdata/ncu/*.raw-base.csv.gz") // reports without one are held to NVIDIA's reader alone
+	if err != nil || len(pages) < 3 {
+		t.Fatalf("%d pages: %v", len(pages), err)
 	}
-	for _, path := range reports {
+	for _, page := range pages {
+		path := strings.Replace(page, ".raw-base.csv.gz", ".ncu-rep.gz", 1)
 		report := golden.Unpacked(t, path)
-		page := strings.Replace(path, ".ncu-rep.gz", ".raw-base.csv.gz", 1)
 		want, _ := readPageText(t, page, string(golden.Unpacked(t, page)))
 		r, err := ncu.OpenReport(bytes.NewReader(report), int64(len(report)), path)
 		if err != nil {
