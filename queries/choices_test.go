@@ -18,9 +18,9 @@ func TestLimits(t *testing.T) {
 		{"trend", "metric", []string{"gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns", "mfu_ratio", "mbu_ratio", "tokens_per_s"}, 0, 0},
 		{"top-kernels", "stage", nil, 0, 0},
 		{"findings", "min_share", nil, 0, 1},
-		{"timeline-matches", "source", []string{"prof", "nsys", "rocprof", "torch", "xla", "nsys-stats"}, 0, 0},
+		{"timeline-matches", "source", []string{"prof", "nsys", "rocprof", "torch", "xla", "proton", "nsys-stats", "proton-tree"}, 0, 0},
 		{"top-operators", "source", []string{"torch", "prof", "nsys", "key_averages"}, 0, 0},
-		{"top-kernels", "source", []string{"prof", "nsys", "rocprof", "torch", "xla", "nsys-stats"}, 0, 0},
+		{"top-kernels", "source", []string{"prof", "nsys", "rocprof", "torch", "xla", "proton", "nsys-stats", "proton-tree"}, 0, 0},
 	} {
 		q, err := Find(c.query)
 		if err != nil {

@@ -82,7 +82,7 @@ func TestSourceArgument(t *testing.T) {
 			t.Errorf("%s: source is not its last parameter", q.Name)
 		}
 		for _, run := range ids {
-			if _, err := noted.Run(t.Context(), q, queries.Args{"run": run, "source": "foo"}); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "--source is prof, nsys, rocprof, torch, xla or nsys-stats") {
+			if _, err := noted.Run(t.Context(), q, queries.Args{"run": run, "source": "foo"}); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "--source is prof, nsys, rocprof, torch, xla, proton, nsys-stats or proton-tree") {
 				t.Errorf("%s of %s: the error is %v", q.Name, run, err)
 			}
 		}

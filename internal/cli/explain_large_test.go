@@ -12,25 +12,36 @@ import (
 	"prof/internal/testkit"
 )
 
-// largeSQL adds up the kernels of measured passes, or of runs without any, as explain is to find them: those with a tenth of a stage's GPU time,
-// side by side in proportion to their durations.
+// largeSQL adds up the kernels of the median pass of each stage, of an even number of passes the mean of the two in the middle, or of runs without any, as explain
+// is to find them: those with a tenth of its GPU time, side by side in proportion to their durations.
 const largeSQL = `WITH staged AS (
 	SELECT DISTINCT p.run_id, t.kind FROM stage_pass p JOIN timeline t USING (run_id, source_id) WHERE NOT p.is_warmup AND p.lost_count = 0
-), k AS (
-	SELECT k.run, k.run_id, CASE WHEN s.run_id IS NOT NULL THEN k.stage END AS stage, k.device_id, k.kernel, sum(k.duration_ns) AS ns
-	FROM kernels k
-	JOIN timeline t USING (run_id, source_id)
-	LEFT JOIN staged s ON s.run_id = k.run_id AND s.kind = t.kind
-	LEFT JOIN stage_pass p ON p.run_id = k.run_id AND p.range_id = k.pass_range_id
-	WHERE k.is_counted AND (s.run_id IS NULL OR NOT p.is_warmup AND p.lost_count = 0)
-	GROUP BY ALL
+), pass AS (
+	SELECT d.run_id, d.device_id, d.range_id, p.stage, t.kind, d.kernel_ns, d.kernel_ns + d.graph_ns + d.copy_ns AS busy_ns,
+		row_number() OVER (PARTITION BY d.run_id, t.kind, p.stage, d.device_id ORDER BY d.end_ns - d.start_ns, d.range_id) AS nth,
+		count(*) OVER (PARTITION BY d.run_id, t.kind, p.stage, d.device_id) AS n
+	FROM device_time d JOIN stage_pass p USING (run_id, range_id) JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
+	WHERE NOT p.is_warmup AND p.lost_count = 0 AND t.is_counted
+), middle AS (
+	SELECT * FROM pass WHERE nth BETWEEN (n + 1) // 2 AND n // 2 + 1
 ), d AS (
-	SELECT d.run_id, CASE WHEN s.run_id IS NOT NULL THEN d.stage END AS stage, d.device_id,
-		sum(d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns) AS kernel_ns, kernel_ns + sum(d.graph_ns + d.copy_ns) AS busy_ns
-	FROM device_part d
-	JOIN timeline t USING (run_id, source_id)
+	SELECT run_id, stage, device_id, sum(kernel_ns) AS kernel_ns, sum(busy_ns) AS busy_ns FROM middle GROUP BY ALL
+	UNION ALL
+	SELECT d.run_id, NULL, d.device_id, sum(d.kernel_ns), sum(d.kernel_ns + d.graph_ns + d.copy_ns)
+	FROM device_time d JOIN timeline t USING (run_id, source_id)
 	LEFT JOIN staged s ON s.run_id = d.run_id AND s.kind = t.kind
-	WHERE t.is_counted AND CASE WHEN s.run_id IS NULL THEN d.range_id IS NULL ELSE d.range_id IS NOT NULL AND NOT d.is_warmup END
+	WHERE t.is_counted AND d.range_id IS NULL AND s.run_id IS NULL
+	GROUP BY ALL
+), k AS (
+	SELECT k.run, k.run_id, m.stage, k.device_id, k.kernel, sum(k.duration_ns) AS ns
+	FROM kernels k JOIN middle m ON m.run_id = k.run_id AND m.range_id = k.pass_range_id AND m.device_id = k.device_id
+	WHERE k.is_counted
+	GROUP BY ALL
+	UNION ALL
+	SELECT k.run, k.run_id, NULL, k.device_id, k.kernel, sum(k.duration_ns)
+	FROM kernels k JOIN timeline t USING (run_id, source_id)
+	LEFT JOIN staged s ON s.run_id = k.run_id AND s.kind = t.kind
+	WHERE k.is_counted AND s.run_id IS NULL
 	GROUP BY ALL
 ), q AS (
 	SELECT k.run, k.stage, k.kernel, k.ns * least(1, d.kernel_ns / sum(k.ns) OVER (PARTITION BY k.run_id, k.stage, k.device_id)) / d.busy_ns AS share
@@ -97,8 +108,8 @@ func TestPassedOver(t *testing.T) {
 	needsDsocr(t)
 	p := reading(t, dsocrTwice)
 	text := strings.Join(strings.Fields(p.ok("explain", dsocrTwice[0].Name, "--stage", "prefill")), " ")
-	if !strings.Contains(text, "1 prefill: precomputed_convolve_sgemm<__nv_bfloat16, 128, 6, 7, 3, 3, 5, 1, 0> takes 20.1 % of the stage's GPU time: 7.04 ms per pass, in 1 call "+
-		"multiplies BF16 in FP32, outside tensor cores; 24 blocks on 132 SMs; as traced, a pass would take as long without it: by the critical path, launches, which tracing delays, or other work end later try: get a kernel that uses tensor cores") {
+	if !strings.Contains(text, "1 prefill: precomputed_convolve_sgemm<__nv_bfloat16, 128, 6, 7, 3, 3, 5, 1, 0> takes 20.1 % of the median pass's GPU time: 7.02 ms in 1 call "+
+		"multiplies BF16 in FP32, outside tensor cores; 24 blocks on 132 SMs; as traced, the pass would take as long without it: by the critical path, launches, which tracing delays, or other work end later try: get a kernel that uses tensor cores") {
 		t.Errorf("explain gives %s", text)
 	}
 	p = reading(t, []testkit.Run{{Name: "copies", Files: []string{"../../shared/captures/others/h100_2gpu_1s.sqlite.gz"}}})

@@ -125,10 +125,10 @@ func TestImport(t *testing.T) {
 		t.Errorf("the answer is\n%s\nwant\n%s", got, want)
 	}
 	for want, args := range map[string][]string{
-		"writes a file: name it with --out FILE":                                                    {"query", "top-kernels", "a", "--format", "parquet"},
-		"--out needs --format parquet; other forms":                                                 {"query", "top-kernels", "a", "--out", answer},
-		"use one of table, md, html, blocks, csv, json, arrow, parquet":                             {"query", "top-kernels", "a", "--format", "nosuch"},
-		"use one of pprof, folded, perfetto, parquet, openmetrics, otlp-json, sql-spark, sql-trino": {"export", "--to", "nosuch"},
+		"writes a file: name it with --out FILE":                                                            {"query", "top-kernels", "a", "--format", "parquet"},
+		"--out needs --format parquet; other forms":                                                         {"query", "top-kernels", "a", "--out", answer},
+		"use one of table, md, html, blocks, csv, json, arrow, parquet":                                     {"query", "top-kernels", "a", "--format", "nosuch"},
+		"use one of pprof, folded, perfetto, chrome, parquet, openmetrics, otlp-json, sql-spark, sql-trino": {"export", "--to", "nosuch"},
 		"is for a lake, and ": {"export", "--to", "sql-spark"},
 		"--to sql-trino takes no run: it is for all runs of a lake": {"export", "a", "--to", "sql-trino"},
 		"--to sql-spark takes no --stage":                           {"export", "--to", "sql-spark", "--stage", "decode"},
@@ -192,7 +192,7 @@ func TestExportPerfetto(t *testing.T) {
 		`--window "1s": give two times`:                     {"--window", "1s"},
 		"nothing has --device 7; the run has the GPUs 0":    {"--device", "7"},
 		"nothing has --source torch; the run has the captu": {"--source", "torch", "--stage", "decode"},
-		"--source is prof, nsys, rocprof, torch, xla or ns": {"--source", "ncu"},
+		"--source is prof, nsys, rocprof, torch, xla, prot": {"--source", "ncu"},
 		"--pass -1: passes are numbered from 1":             {"--stage", "decode", "--pass", "-1"},
 		"run a has nothing to export with --window 1h..2h":  {"--window", "1h..2h"},
 		"nothing to export with --stage decode --pass 99":   {"--stage", "decode", "--pass", "99"},

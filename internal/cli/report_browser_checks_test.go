@@ -46,7 +46,7 @@ func pageSorts(b *browser, page string) {
 		column, first string // how it is sorted by the first click
 		isOrdered     string // whether b may follow a when it is sorted ascending
 	}{
-		{"mean_ns", "descending", `(a, b) => Number(a) <= Number(b)`},
+		{"median_ns", "descending", `(a, b) => Number(a) <= Number(b)`},
 		{"kernel", "ascending", `(a, b) => a.localeCompare(b) <= 0`},
 	} {
 		head := fmt.Sprintf(`%s.querySelector("th[data-name=%s]")`, table, c.column)

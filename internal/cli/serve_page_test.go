@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 )
 
@@ -86,12 +87,12 @@ func TestPageInBrowser(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &served{startBrowser(ctx, t, program), p, serveAt(t, p)}
-	for _, c := range []struct {
+	for _, c := range sample.Of([]struct {
 		name  string
 		check func(s *served)
 	}{
 		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"places", servedPlaces}, {"finding", servedFinding}, {"waits", servedWaits}, {"touch", servedTouch}, {"popup", servedPopup}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
-	} {
+	}, 2) {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
 			s.screen(1300, 900, "light")

@@ -55,14 +55,14 @@ func TestTwoTimelines(t *testing.T) {
 	}
 	p.wantLike(0, `rank.*`, `note: the run has timelines from Nsight Systems and the PyTorch profiler; this counts the one from the PyTorch profiler \(--source nsys for the other\)\n`,
 		"query", "top-kernels", "--run", "both", "--source", "torch", "--warmup", "-f", "csv")
-	p.want(result{2, "", "prof: query api-calls: invalid argument: --source is prof, nsys, rocprof, torch, xla or nsys-stats\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
+	p.want(result{2, "", "prof: query api-calls: invalid argument: --source is prof, nsys, rocprof, torch, xla, proton, nsys-stats or proton-tree\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
 	show := unwrapped(p.ok("show", "--facts", "both"))
 	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts the one from Nsight Systems (--source torch for the other)"} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show lacks %q:\n%s", want, show)
 		}
 	}
-	if got := p.ok("query", "top-kernels", "-h"); !strings.Contains(got, "--source value") || !strings.Contains(got, "only this kind of capture: prof, nsys, rocprof, torch, xla or nsys-stats; default: the first of these that the run has") {
+	if got := p.ok("query", "top-kernels", "-h"); !strings.Contains(got, "--source value") || !strings.Contains(got, "only this kind of capture: prof, nsys, rocprof, torch, xla, proton, nsys-stats or proton-tree; default: the first of these that the run has") {
 		t.Errorf("the help says nothing of --source: %s", got)
 	}
 	if got := p.ok("show", "--facts", "without"); !strings.Contains(got, "\nattribution (torch)  no kernels\n") {

@@ -64,7 +64,7 @@ func TestQueryForms(t *testing.T) {
 `).MatchString(got) {
 		t.Errorf("csv:\n%s", got)
 	}
-	if got := ask("md"); !whole(`\| rank \| kernel \| calls \| total \(us\) \| mean \(us\) \| median \(us\) \| min \(us\) \| max \(us\) \| std \(us\) \| share \(%\) \|[^\n]*
+	if got := ask("md"); !whole(`\| rank \| kernel \| calls \| total \(us\) \| median \(us\) \| mean \(us\) \| min \(us\) \| max \(us\) \| std \(us\) \| share \(%\) \|[^\n]*
 \| ---:\| --- \| ---:\| [^\n]*
 \| 1 \| .tiled_matmul. \| 2 \| 552 \| 276\.1 \| [^\n]*
 \| 2 \| [^\n]*

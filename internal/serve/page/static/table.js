@@ -10,10 +10,16 @@ export const shown = (answer, row, column) => answer.texts?.[row][column] ?? ans
 // measured is the same with its unit, as it stands in a sentence, of a row itself; null of what is not known.
 export const measured = (answer, row, column) => (row[column] ?? null) === null ? null : [shown(answer, answer.rows.indexOf(row), column), answer.columns.find((c) => c.name === column).shown_in].filter(Boolean).join(" ");
 
+// medianFirst has medians before the means of the same, as on the command line: they are what is judged by.
+const medianFirst = (columns) => columns.reduce((out, c) => {
+  const mean = c.name.split("_").map((w) => w === "median" ? "mean" : w).join("_"), at = mean === c.name ? -1 : out.findIndex((o) => o.name === mean);
+  return at < 0 ? [...out, c] : out.toSpliced(at, 0, c);
+}, []);
+
 // table draws an answer {columns, rows, texts, notes}, perhaps with marks: of which cells a reader sees a tone, and which are code. state is {sort, find}; changed is called with a new one. cells are functions by column that
 // draw a cell in their own way; downloads are [label, address]; look is how a narrow screen shows it: "cards", or with its first column "fixed".
 export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null, look = null } = {}) {
-  const { rows } = answer, known = answer.columns.filter((c) => rows.some((row) => (row[c.name] ?? null) !== null)), columns = known.length ? known : answer.columns, unknown = answer.columns.filter((c) => !columns.includes(c));
+  const { rows } = answer, ordered = medianFirst(answer.columns), known = ordered.filter((c) => rows.some((row) => (row[c.name] ?? null) !== null)), columns = known.length ? known : ordered, unknown = answer.columns.filter((c) => !columns.includes(c));
   const largest = Object.fromEntries(columns.map((c) => [c.name, c.unit === "ratio" ? rows.reduce((most, row) => Math.max(most, Number(row[c.name] ?? 0)), 0) : 0]));
   let sort = state.sort ?? "", find = state.find ?? "", order = [], drawn = 0;
 
@@ -87,9 +93,9 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
 
   const toCSV = () => [answer.columns.map((c) => field(c.name)).join(","), ...order.map((r) => line(answer.columns.map((c) => field(String(rows[r][c.name] ?? "")))))].join("\n") + "\n";
   const toMarkdown = () => [
-    "| " + answer.columns.map((c) => markdown(titleOf(c))).join(" | ") + " |",
-    answer.columns.map((c) => numeric(c) ? "| ---:" : "| --- ").join("") + "|",
-    ...order.map((r) => "| " + answer.columns.map((c) => {
+    "| " + ordered.map((c) => markdown(titleOf(c))).join(" | ") + " |",
+    ordered.map((c) => numeric(c) ? "| ---:" : "| --- ").join("") + "|",
+    ...order.map((r) => "| " + ordered.map((c) => {
       const text = shown(answer, r, c.name);
       return c.is_code && rows[r][c.name] ? code(text) : markdown(text);
     }).join(" | ") + " |"),
