@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 		{"top-kernels", "stage", nil, 0, 0},
 		{"findings", "min_share", nil, 0, 1},
 		{"timeline-matches", "source", []string{"prof", "nsys", "rocprof", "torch", "xla", "proton", "nsys-stats", "proton-tree"}, 0, 0},
-		{"top-operators", "source", []string{"torch", "prof", "nsys", "key_averages"}, 0, 0},
+		{"top-operators", "source", []string{"torch", "prof", "nsys", "xla", "key_averages"}, 0, 0},
 		{"top-kernels", "source", []string{"prof", "nsys", "rocprof", "torch", "xla", "proton", "nsys-stats", "proton-tree"}, 0, 0},
 	} {
 		q, err := Find(c.query)

@@ -251,7 +251,7 @@ func TestOperatorArguments(t *testing.T) {
 		{"top-operators", "both", "by", "shape", "--by is name or name+shape"},
 		{"top-operators", "averages", "by", "shape", "--by is name or name+shape"},
 		{"top-operators", "both", "sort", "time", "--sort is self_device, total_device, self_cpu, total_cpu, memory or calls"},
-		{"top-operators", "both", "source", "ncu", "--source is torch, prof, nsys or key_averages"},
+		{"top-operators", "both", "source", "ncu", "--source is torch, prof, nsys, xla or key_averages"},
 		{"top-operators", "averages", "stage", "prefill", "--stage needs the calls of operators; key_averages has only their sums"},
 		{"operator-kernels", "both", "by", "name", "--by is self, outermost or total"},
 		{"operator-stacks", "both", "by", "name", "--by is operator or function"},
