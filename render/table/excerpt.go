@@ -64,9 +64,24 @@ func (e Excerpt) columns(t Table) (Table, []string) {
 	if e.Width == 0 {
 		return t, nil
 	}
-	l := t.plain().fit(e.Width)
+	l := t.plain().ofFolders().fit(e.Width)
 	t.fitted = true
 	return t.only(l.columns), l.hidden
+}
+
+// ofFolders returns the table with paths of files of one width, so that where a folder lies does not decide which columns have room.
+func (t Table) ofFolders() Table {
+	t.Rows = slices.Clone(t.Rows)
+	for j := range t.Columns {
+		if !t.isFiles(j) {
+			continue
+		}
+		for i, row := range t.Rows {
+			t.Rows[i] = slices.Clone(row)
+			t.Rows[i][j].Text = strings.Repeat("/", typeset.LongName)
+		}
+	}
+	return t
 }
 
 // columnsLeftOut says which columns are not there, since they are empty or have no room.
