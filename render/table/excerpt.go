@@ -71,11 +71,12 @@ func (e Excerpt) columns(t Table) (Table, []string) {
 
 // ofFolders returns the table with paths of files of one width, so that where a folder lies does not decide which columns have room.
 func (t Table) ofFolders() Table {
-	t.Rows = slices.Clone(t.Rows)
+	t.Rows, t.Columns = slices.Clone(t.Rows), slices.Clone(t.Columns)
 	for j := range t.Columns {
 		if !t.isFiles(j) {
 			continue
 		}
+		t.Columns[j].Least = typeset.ShortText
 		for i, row := range t.Rows {
 			t.Rows[i] = slices.Clone(row)
 			t.Rows[i][j].Text = strings.Repeat("/", typeset.LongName)
