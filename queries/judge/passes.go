@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -93,6 +94,9 @@ func (s *summariser) apart(stage string) float64 {
 			starts[process{p.source, p.pid}] = append(starts[process{p.source, p.pid}], p.start)
 		}
 	}
+	for _, of := range starts {
+		slices.Sort(of)
+	}
 	var list []float64
 	for i, p := range s.passes[stage] {
 		if i+1 == len(s.passes[stage]) || p.ranks > 1 {
@@ -102,7 +106,8 @@ func (s *summariser) apart(stage string) float64 {
 		if next.source != p.source || next.pid != p.pid || next.repeat != p.repeat || next.number != p.number+1 {
 			continue
 		}
-		if !slices.ContainsFunc(starts[process{p.source, p.pid}], func(t float64) bool { return t > p.start && t < next.start }) {
+		of := starts[process{p.source, p.pid}]
+		if first, _ := slices.BinarySearchFunc(of, p.start, func(t, at float64) int { return cmp.Or(cmp.Compare(t, at), -1) }); first < len(of) && of[first] >= next.start {
 			list = append(list, next.start-p.start)
 		}
 	}

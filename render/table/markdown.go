@@ -76,10 +76,13 @@ var copied = []string{"sql", "query", "command", "argv"}
 
 // isFiles reports whether a column has paths of files, which are to be copied too, not names of what is inside each other.
 func (t Table) isFiles(column int) bool {
+	if lastWord(t.Columns[column].Name) != "path" {
+		return false
+	}
 	texts := t.texts(column)
 	hasSlash := func(s string) bool { return strings.Contains(s, "/") }
 	isNested := func(s string) bool { return strings.Contains(s, PathMark) }
-	return lastWord(t.Columns[column].Name) == "path" && slices.ContainsFunc(texts, hasSlash) && !slices.ContainsFunc(texts, isNested)
+	return slices.ContainsFunc(texts, hasSlash) && !slices.ContainsFunc(texts, isNested)
 }
 
 // Markdown writes a table whose long names are cut; what got better or worse stands out.
