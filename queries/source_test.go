@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -158,6 +159,15 @@ func lines(f *frame.Frame, by twin) []string {
 				}
 			case string:
 				r[at] = aRun.ReplaceAllString(v, "RUN")
+				if strings.HasSuffix(f.Columns[at].Name, "_ids") { // a list of ids of the run
+					r[at] = anID.ReplaceAllStringFunc(v, func(id string) string {
+						n, err := strconv.ParseInt(id, 10, 64)
+						if err != nil {
+							return id
+						}
+						return strconv.FormatInt(n&schema.MaxIDs, 10)
+					})
+				}
 			}
 		}
 		for column, last := range map[string]int64{"source_id": by.source, "range_id": by.rng, "job_id": by.source, "reference_id": by.source} {
@@ -184,6 +194,8 @@ func lines(f *frame.Frame, by twin) []string {
 	}
 	return out
 }
+
+var anID = regexp.MustCompile(`[0-9]+`)
 
 // aRun is the name or the id of a run of TestTwoTimelines.
 var aRun = regexp.MustCompile(`two-[a-z]+|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`)
