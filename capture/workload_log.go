@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"prof/internal/file"
+	"prof/internal/mask"
 )
 
 // Bounds of a workload's log, in bytes.
@@ -39,18 +40,19 @@ type workloadLog struct {
 	err       error
 }
 
-// rawLine is a line as it was written, of which more bytes were dropped.
+// rawLine is a line without what only earlier ones say is secret, of which more bytes were dropped.
 type rawLine struct {
-	text string
-	more int
+	text    string
+	more    int
+	written int // bytes, with its end
 }
 
-func newWorkloadLog(path string, mask func(string) string) (*workloadLog, error) {
+func newWorkloadLog(path string, masking func(string) string) (*workloadLog, error) {
 	f, err := file.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	return &workloadLog{path: path, mask: mask, file: f}, nil
+	return &workloadLog{path: path, mask: masking, file: f}, nil
 }
 
 // escapeSequence moves the cursor of a terminal or changes a colour.
@@ -58,7 +60,7 @@ var escapeSequence = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
 
 // shown is a line as it is kept.
 func (l *workloadLog) shown(raw rawLine) string {
-	line := harmless(l.mask(escapeSequence.ReplaceAllString(raw.text, "")))
+	line := harmless(l.mask(raw.text))
 	if len(line) > maxLogShow || raw.more > 0 {
 		begin := strings.ToValidUTF8(line[:min(len(line), maxLogShow)], "")
 		line = fmt.Sprintf("%s [... %d bytes more]", begin, len(line)-len(begin)+raw.more)
@@ -84,7 +86,7 @@ func (l *workloadLog) add(raw rawLine) {
 	for l.tailBytes > maxLogEnd {
 		first := l.tail[0]
 		l.tail, l.tailBytes = l.tail[1:], l.tailBytes-len(first.text)-1
-		l.cutLines, l.cutBytes = l.cutLines+1, l.cutBytes+len(first.text)+first.more+1
+		l.cutLines, l.cutBytes = l.cutLines+1, l.cutBytes+first.written
 	}
 }
 
@@ -134,6 +136,7 @@ func harmless(s string) string {
 // counts.
 type logLines struct {
 	log      *workloadLog
+	masking  mask.Lines
 	line     []byte
 	more     int  // bytes of the line beyond maxLogLine
 	returned bool // to the beginning of the line
@@ -147,6 +150,7 @@ func (l *logLines) add(text []byte) {
 			part = text[:at]
 		}
 		if len(part) > 0 && l.returned {
+			l.masked() // it is not kept, but a key may begin in it
 			l.line, l.more, l.returned = l.line[:0], 0, false
 		}
 		room := min(maxLogLine-len(l.line), len(part))
@@ -165,8 +169,17 @@ func (l *logLines) add(text []byte) {
 
 // end ends a line.
 func (l *logLines) end() {
-	l.log.add(rawLine{string(l.line), l.more})
+	l.log.add(rawLine{l.masked(), l.more, len(l.line) + l.more + 1})
 	l.line, l.more, l.returned = l.line[:0], 0, false
+}
+
+// masked is the line, colours left out, without what only earlier ones say is secret.
+func (l *logLines) masked() string {
+	line := l.masking.Line(escapeSequence.ReplaceAllString(string(l.line), ""))
+	if l.more > 0 {
+		l.masking.Lost()
+	}
+	return line
 }
 
 // close ends a line without an end.

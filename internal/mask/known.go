@@ -16,6 +16,11 @@ func Known(environ, argv []string) func(string) string {
 	for _, v := range environ {
 		if name, value, ok := strings.Cut(v, "="); ok && name != "PWD" && name != "OLDPWD" && Value(name, value) == masked {
 			secrets = append(secrets, value)
+			for line := range strings.Lines(value) { // a program's output is masked line by line
+				if line = strings.TrimSpace(line); len(line) >= leastRandom {
+					secrets = append(secrets, line)
+				}
+			}
 		}
 	}
 	for i, word := range Argv(argv) {

@@ -209,15 +209,44 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	case closed || next == at:
 		return 0, false
 	case strings.HasPrefix(name, "-"):
-		return next, s[next] != '-'
+		next = continued(s, next)
+		return next, next < len(s) && s[next] != '-'
 	default:
 		return next, isVariable(name) && exports.MatchString(tail(s[:from]))
 	}
 	for next < len(s) && (s[next] == ' ' || s[next] == '\t') {
 		next++
 	}
-	return next, true
+	if on := continued(s, next); on > next {
+		return on, true
+	}
+	return nextLine(s, next), true
 }
+
+// continued is where the line goes on that ends in a backslash at a place; else the place.
+func continued(s string, at int) int {
+	if rest := s[at:]; strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") {
+		return blanks(s, at+1)
+	}
+	return at
+}
+
+// nextLine is where the next line begins, at the end of a line, if all of that line is one value: a word, or a text in quotes.
+func nextLine(s string, at int) int {
+	n := len("\n")
+	if strings.HasPrefix(s[at:], "\r\n") {
+		n = len("\r\n")
+	} else if !strings.HasPrefix(s[at:], "\n") {
+		return at
+	}
+	end := upTo(s, at+n, "\r\n")
+	if oneValue.MatchString(s[at+n : end]) {
+		return at + n + len(s[at+n:end]) - len(strings.TrimLeft(s[at+n:end], " \t"))
+	}
+	return at
+}
+
+var oneValue = regexp.MustCompile(`^[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'\\]*[^\s"':{\[(,\\])[ \t]*,?[ \t]*$`)
 
 // exports are the commands that set a variable without a sign between its name and its value.
 var exports = regexp.MustCompile(`(?:^|[\s;&|(])(?:export|setenv|set|putenv)\s+$`)
@@ -234,7 +263,11 @@ func (f *finder) value(at int, stops string) (from, to int) {
 		at++
 	}
 	if at == len(s) || s[at] != '"' && s[at] != '\'' {
-		return from, upTo(s, from, stops)
+		to = upTo(s, from, stops)
+		for to > from && to < len(s) && s[to-1] == '\\' && (s[to] == '\n' || s[to] == '\r') { // the word goes on in the next line
+			to = upTo(s, upTo(s, to, "\n")+1, stops)
+		}
+		return from, to
 	}
 	quote := s[at]
 	for i := at + 1; i < len(s); i++ {

@@ -18,7 +18,8 @@ func rules() []group {
 		{(*finder).header, []string{"authorization", "cookie:"}},
 		{(*finder).scheme, []string{"bearer ", "basic "}},
 		{(*finder).userinfo, []string{"://"}},
-		{(*finder).pem, []string{"-----begin "}},
+		{(*finder).pem, []string{"-----begin ", "---- begin "}},
+		{(*finder).putty, []string{"private-lines: "}},
 		{(*finder).hook, []string{"hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "webhook.office.com/", "api.telegram.org/bot"}},
 		{(*finder).login, []string{"-u ", "-user ", "-user=", "-u="}},
 		{(*finder).passwordFlag, []string{" -p"}},
@@ -128,17 +129,25 @@ func (f *finder) pem(from, _ int) {
 	if n := len(f.spans); n > 0 && f.spans[n-1].to == len(s) { // all to the end is masked
 		return
 	}
-	end := strings.Index(s[from:], "-----END ")
-	if end < 0 {
-		f.add(from, len(s))
-		return
-	}
-	end += from + len("-----END ")
-	if n := strings.Index(s[end:], "-----"); n >= 0 {
-		f.add(from, end+n+len("-----"))
+	if end := armorEnds.FindStringIndex(s[from:]); end != nil {
+		f.add(from, from+end[1])
 		return
 	}
 	f.add(from, len(s))
+}
+
+// putty masks the lines of a key of PuTTY, which has no end of its own.
+func (f *finder) putty(_, to int) {
+	from := upTo(f.text, to, "\n")
+	end := from
+	for end < len(f.text) {
+		next := upTo(f.text, end+1, "\n")
+		if !armorBody.MatchString(bare(f.text[end+1 : next])) {
+			break
+		}
+		end = next
+	}
+	f.add(min(from+1, end), end)
 }
 
 // hook masks the path of a webhook, which is all that it takes to use it.

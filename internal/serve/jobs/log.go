@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"prof/internal/file"
+	"prof/internal/mask"
 )
 
 const (
@@ -86,6 +87,7 @@ func (l *jobLog) close() error {
 type lines struct {
 	text []byte
 	more int // bytes of the line that were dropped
+	mask mask.Lines
 	each func(line string)
 }
 
@@ -105,10 +107,12 @@ func (w *lines) Write(text []byte) (int, error) {
 // flush ends a line.
 func (w *lines) flush() {
 	// Of a line that was written over, as bars of progress are, the last is seen.
-	shown := bytes.TrimRight(w.text, "\r")
-	shown = shown[bytes.LastIndexByte(shown, '\r')+1:]
-	line := harmless(string(shown))
+	var line string
+	for shown := range strings.SplitSeq(strings.TrimRight(string(w.text), "\r"), "\r") {
+		line = w.mask.Line(harmless(shown)) // all of them: a key may begin in one that is not seen
+	}
 	if w.more > 0 {
+		w.mask.Lost()
 		line += fmt.Sprintf(" [%d more bytes omitted]", w.more)
 	}
 	w.text, w.more = w.text[:0], 0

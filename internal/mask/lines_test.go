@@ -1,0 +1,195 @@
+package mask_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"strings"
+	"testing"
+
+	"prof/internal/mask"
+)
+
+// byLine masks a text line by line.
+func byLine(text string) string {
+	var l mask.Lines
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		out = append(out, mask.Text(l.Line(line)))
+	}
+	return strings.Join(out, "\n")
+}
+
+// keys are private keys as tools write them.
+func keys(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	add := func(kind string, der []byte, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[kind] = string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	r, err := rsa.GenerateKey(rand.Reader, 2048)
+	add("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(r), err)
+	e, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ec, err := x509.MarshalECPrivateKey(e)
+	add("EC PRIVATE KEY", ec, err)
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p8, err := x509.MarshalPKCS8PrivateKey(ed)
+	add("PRIVATE KEY", p8, err)
+	out["encrypted"] = string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,0A1B2C3D"}, Bytes: p8}))
+	out["of PGP"] = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n" + wrapped(ec) + "=aB3d\n-----END PGP PRIVATE KEY BLOCK-----\n"
+	out["of SSH2"] = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: \"ann\"\n" + wrapped(ec) + "---- END SSH2 ENCRYPTED PRIVATE KEY ----\n"
+	out["of PuTTY"] = "Private-Lines: 3\n" + wrapped(ec) + "Private-MAC: 01\n"
+	return out
+}
+
+func wrapped(der []byte) string {
+	var out strings.Builder
+	for text := base64.StdEncoding.EncodeToString(der); text != ""; {
+		n := min(64, len(text))
+		fmt.Fprintln(&out, text[:n])
+		text = text[n:]
+	}
+	return out.String()
+}
+
+// leaks are the lines of a key that a text still has, or large parts of them.
+func leaks(key, text string) (out []string) {
+	for line := range strings.Lines(key) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.ContainsAny(line, "-: ") && strings.Contains(text, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// A key that is written out is masked whatever stands before its lines, whether or not it ends, and nothing behind it is.
+func TestLinesKeys(t *testing.T) {
+	t.Parallel()
+	each := func(key string, f func(i int, line string) string) string {
+		var out []string
+		for i, line := range strings.Split(strings.TrimRight(key, "\n"), "\n") {
+			out = append(out, f(i, line))
+		}
+		return strings.Join(out, "\n") + "\n"
+	}
+	for kind, key := range keys(t) {
+		lines := strings.Split(strings.TrimRight(key, "\n"), "\n")
+		for name, text := range map[string]string{
+			"plain":    key,
+			"indented": each(key, func(_ int, line string) string { return "    " + line }),
+			"by rank":  each(key, func(_ int, line string) string { return "[rank0]: " + line }),
+			"with times": each(key, func(i int, line string) string {
+				return fmt.Sprintf("2026-01-02 10:%02d:%02d,%d INFO %s", i, i, i, line)
+			}),
+			"numbered":   each(key, func(i int, line string) string { return fmt.Sprintf("%d:%s", i+8, line) }),
+			"of cat -n":  each(key, func(i int, line string) string { return fmt.Sprintf("%6d\t%s", i+8, line) }),
+			"in YAML":    "key: |\n" + each(key, func(_ int, line string) string { return "  " + line }),
+			"in source":  each(key, func(_ int, line string) string { return `    "` + line + `\n" +` }),
+			"in a list":  each(key, func(_ int, line string) string { return `  '` + line + `',` }),
+			"of Windows": each(key, func(_ int, line string) string { return line + "\r" }),
+			"cut":        strings.Join(lines[:len(lines)-1], "\n") + "\n",
+			"in a word":  "KEY='" + strings.TrimSpace(key) + "' run",
+			"twice":      key + key,
+		} {
+			if kind == "of PuTTY" && name != "plain" && name != "cut" && name != "twice" && name != "of Windows" { // its first line is known at the begin only
+				continue
+			}
+			text = "loading model\n" + text + "3 of 4 is done, at 12 tokens/s\nstep 17: loss = 0.5\n"
+			got := byLine(text)
+			if leak := leaks(key, got); leak != nil {
+				t.Errorf("%s, %s: %d lines, such as %q:\n%s", kind, name, len(leak), leak[0], got)
+			}
+			if !strings.HasPrefix(got, "loading model\n") || !strings.HasSuffix(got, "3 of 4 is done, at 12 tokens/s\nstep 17: loss = 0.5\n") {
+				t.Errorf("%s, %s: more is masked than the key:\n%s", kind, name, got)
+			}
+			if strings.Count(got, "\n") != strings.Count(text, "\n") {
+				t.Errorf("%s, %s: %d lines of %d", kind, name, strings.Count(got, "\n"), strings.Count(text, "\n"))
+			}
+			if got := mask.Text(text); leaks(key, got) != nil {
+				t.Errorf("%s, %s, as a whole:\n%s", kind, name, got)
+			}
+		}
+	}
+}
+
+// Lines of others between those of a key do not show the rest of it.
+func TestLinesBetween(t *testing.T) {
+	t.Parallel()
+	key := keys(t)["RSA PRIVATE KEY"]
+	got := byLine(strings.ReplaceAll(key, "\n", "\nINFO step 3 of 4\n"))
+	for _, leak := range leaks(key, got) {
+		if len(leak) >= 32 {
+			t.Errorf("%q", leak)
+		}
+	}
+	if n := strings.Count(got, "INFO step 3 of 4"); n != strings.Count(key, "\n") {
+		t.Errorf("%d lines of others", n)
+	}
+
+	var l mask.Lines
+	l.Lost()
+	_, body, _ := strings.Cut(key, "\n")
+	var out strings.Builder
+	for line := range strings.SplitSeq(body, "\n") {
+		fmt.Fprintln(&out, l.Line(line))
+	}
+	if leak := leaks(key, out.String()); leak != nil {
+		t.Errorf("the beginning was lost: %q", leak)
+	}
+}
+
+// A value on the line below its name is masked, a line of its own is not.
+func TestLinesValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{"export HF_TOKEN=\\\nhunter2", "export HF_TOKEN=***\n***"},
+		{"export HF_TOKEN=abc\\\ndef\\\nghi\nx y", "export HF_TOKEN=***\n***\n***\nx y"},
+		{"serve --api-key \\\n  hunter2 \\\n  --port 1", "serve --api-key ***\n  *** \\\n  --port 1"},
+		{"--api-key\nhunter2\n--port\n1", "--api-key\n***\n--port\n1"},
+		{"password:\n  hunter2\nuser: ann", "password:\n  ***\nuser: ann"},
+		{"\"api_key\":\n  \"hunter2\",\n\"x\": 1", "\"api_key\":\n  ***,\n\"x\": 1"},
+		{"[\n \"--api-key\",\n \"hunter2\",\n \"--port\",\n \"1\"]", "[\n \"--api-key\",\n ***,\n \"--port\",\n \"1\"]"},
+		{"DB_PASSWORD=\nhunter2", "DB_PASSWORD=\n***"},
+		{"Authorization:\n Bearer hunter2", "Authorization:\n Bearer ***"},
+		{"token:\n" + random, "token:\n***"},
+		{"auth:\n  user: ann\n  host: box", "auth:\n  user: ann\n  host: box"},
+		{"Enter the password:\nIt is wrong, try again", "Enter the password:\nIt is wrong, try again"},
+		{"pass:\nwarm-up", "pass:\nwarm-up"}, {"tokens:\n64", "tokens:\n64"}, {"max_tokens=\n64", "max_tokens=\n64"}, {"--verbose\ntrue", "--verbose\ntrue"},
+		{"password:\n\nmodel\n", "password:\n\nmodel\n"}, {"use \\\nmore", "use \\\nmore"}, {"password: hunter2,\nmodel", "password: ***,\nmodel"},
+	} {
+		if got := byLine(c[0]); got != c[1] {
+			t.Errorf("%q by line gives %q, want %q", c[0], got, c[1])
+		}
+		if whole := mask.Text(c[0]); strings.Contains(whole, word) || strings.Contains(whole, random) || !strings.Contains(c[1], "***") && whole != c[0] {
+			t.Errorf("%q gives %q", c[0], whole)
+		}
+	}
+}
+
+// FuzzLines holds masking by line to what must be so of any text: one line for a line, the same whatever follows, no more of it than Text shows.
+func FuzzLines(f *testing.F) {
+	for _, seed := range []string{"-----BEGIN X-----\nabc\n-----END X-----", "password:\nx", "export X=\\\nabc", "---- BEGIN \n\n---- END ----- BEGIN "} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := byLine(text); strings.Count(got, "\n") > strings.Count(text, "\n") {
+			t.Errorf("%q has more lines than %q", got, text)
+		}
+	})
+}
