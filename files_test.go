@@ -27,6 +27,7 @@ var directs = map[string]string{
 	"capture/nvml/read_linux.go":           "it reads /proc",
 	"capture/machine/machine.go":           "it reads /proc and /sys",
 	"internal/serve/jobs/process_linux.go": "it reads /proc",
+	"internal/serve/peer.go":               "it reads /proc",
 	"capture/pass.go":                      "it opens the workload's own input anew, or /dev/null",
 	"capture/machine/python.go":            "its reader ends after 1024 bytes",
 	"ingest/model/read.go":                 "its reader ends at a limit, of what may be unpacked",

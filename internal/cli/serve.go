@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -93,6 +94,9 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 		return fmt.Errorf("listen on %s: %w; prof serve --listen takes another address", listen, err)
 	}
 	defer l.Close()
+	if guard.Token == "" {
+		p.onlyOwn(&guard)
+	}
 	asker, end, err := p.newAsker(c, home)
 	if err != nil {
 		return err
@@ -116,6 +120,14 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 		return exitStatus(exitOK)
 	}
 	return err
+}
+
+// onlyOwn has a server without a token answer its own user alone: by whose the connection is, or by a token that only the terminal shows.
+func (p *program) onlyOwn(g *serve.Guard) {
+	if g.Own = serve.KnowsUsers(); !g.Own {
+		g.Token = rand.Text()
+		fmt.Fprintln(p.err, "token of this server, until it ends:", g.Token)
+	}
 }
 
 // jobsFrom returns which jobs and uploads are allowed.

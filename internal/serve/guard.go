@@ -24,6 +24,7 @@ import (
 // Guard says who may ask.
 type Guard struct {
 	Token   string   // whoever asks must have it; "" asks nobody
+	Own     bool     // without a token, only the user of this process may ask
 	Hosts   []string // names of this server, besides localhost and addresses
 	Origins []string // pages of other servers that may ask, as https://grafana.example
 	Secure  bool     // browsers reach the server by https
@@ -72,6 +73,9 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 			return
 		case r.URL.Path == loginPath && g.Token != "":
 			g.login(w, r)
+			return
+		case g.Token == "" && g.Own && !isOfOwner(r):
+			refuse(w, http.StatusForbidden, "this server answers the user alone that started it: start it with --token-file FILE for others, or behind a proxy")
 			return
 		case !g.isKnown(r):
 			g.askWho(w, r)

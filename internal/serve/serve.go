@@ -95,7 +95,7 @@ const (
 
 // Serve answers on a listener until ctx ends, and then finishes what it was asked before.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerSize, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
+	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerSize, ConnContext: withPeer, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
