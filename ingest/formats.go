@@ -42,6 +42,8 @@ type Format struct {
 	Capture func(path string) string
 	// Pattern is the path of a source of several files, of which one is given. Nil where Capture is.
 	Pattern func(path string) string
+	// IsOther returns why a file of a folder, not packed, which Sniff takes is of none of the forms. Nil: Sniff knows.
+	IsOther func(path string) error
 	// SniffDir reports whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Unpacks reports whether Identify and Load read gzip files themselves, and what is whole of one that was cut; and whether Load
@@ -106,6 +108,7 @@ func Formats() []Format {
 			Sniff: func(_ string, head []byte) bool {
 				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head) && !isEvalScope(head)
 			},
+			IsOther:  nsys.IsOthers,
 			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Spread: true, Load: sqlite.Load, Work: sqlite.Work,
 		},
 		{

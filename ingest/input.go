@@ -227,7 +227,13 @@ func findInFolder(path string) (found []input, skipped []Skip, err error) {
 		}
 		f, ok, err := sniff(p, p)
 		f.walked, f.of = true, of
+		var other error
+		if ok && of == nil && f.packed == plainFile && f.format.IsOther != nil {
+			other = f.format.IsOther(p)
+		}
 		switch {
+		case other != nil:
+			skipped = append(skipped, Skip{p, other.Error()})
 		case ok && !(of != nil && f.format.Kind == reportedKind): // in a capture's folder, run.json says all that these do
 			found = append(found, f)
 		case of != nil:

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/derive"
+	"prof/ingest/nsys"
 )
 
 // TestFolderOfLoads: a folder with results of several load generators is one run with each benchmark once, and what is not read has its reason.
@@ -40,4 +42,36 @@ func TestFolderOfLoads(t *testing.T) {
 	b.expect(`SELECT b.tool, b.label, b.model,
 		(SELECT count(*) FROM serving_request q WHERE q.source_id = d.request_source_id AND q.benchmark_id = d.request_benchmark_id) FROM served d JOIN serving_benchmark b USING (run_id, source_id, benchmark_id) ORDER BY ALL`,
 		"evalscope ~ mock 0|genai-bench D(32,11) mock 24|guidellm concurrent mock 20|inference-perf all stages ~ 44|inference-perf ~ ~ 0")
+}
+
+// TestFactsBesideDatabases: a folder of facts and databases of other programs, whatever SQLite they are, is a run of the facts. By itself such a database
+// is refused, and so is one that may be an export.
+func TestFactsBesideDatabases(t *testing.T) {
+	b := newBenchWith(t, derive.Facts{Only: []string{"served"}})
+	b.copied("../testdata/serving/vllm.json", "x/vllm.json")
+	others := []string{"alter", "behind", "empty", "levels", "names", "types", "utf16", "wal"}
+	for i, name := range others {
+		b.copied("nsys/sqlite/testdata/"+name+".sqlite", "x/"+name+[]string{".db", ".sqlite"}[i%2])
+	}
+	b.copied("nsys/sqlite/testdata/wal.sqlite-wal", "x/wal.sqlite-wal")
+	folder := b.path("x")
+	for _, made := range []bool{true, false} { // the second time, the facts are known for a run's
+		r := b.ok(ingest.Options{OwnName: true}, folder)
+		if r.Made != made || made && len(r.Sources) != 1 || len(r.Skipped) != len(others)+1 {
+			t.Errorf("%+v", r)
+		}
+		for _, s := range r.Skipped {
+			if !s.IsOther() && s.Why != "it has no table of Nsight Systems" {
+				t.Errorf("%+v", s)
+			}
+		}
+	}
+	b.warned()
+	if _, err := b.try(ingest.Options{}, b.path("x/types.sqlite")); !errors.Is(err, nsys.ErrNotExport) {
+		t.Errorf("alone: %v", err)
+	}
+	b.copied("nsys/sqlite/testdata/noalias.sqlite", "x/noalias.sqlite") // has StringIds
+	if _, err := b.try(ingest.Options{Name: "export"}, folder); !errors.Is(err, nsys.ErrNoCUDA) {
+		t.Errorf("an export without CUDA: %v", err)
+	}
 }

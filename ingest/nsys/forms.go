@@ -14,6 +14,7 @@ import (
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
 	"prof/internal/child"
+	"prof/internal/file"
 )
 
 // ErrNoNsys is wrapped by the error for a report when nsys is not installed.
@@ -24,6 +25,31 @@ type Opener func(path string) (table.Export, error)
 
 // SQLite opens a .sqlite export.
 func SQLite(path string) (table.Export, error) { return sqlite.Open(path) }
+
+// IsOthers returns the error for a database of another program's: one without a table of Nsight Systems, whatever its journals hold. nil for every other
+// file, and for what cannot be read.
+func IsOthers(path string) error {
+	f, err := file.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	db, err := sqlite.New(f, st.Size(), path)
+	switch {
+	case errors.Is(err, sqlite.ErrUTF16): // nsys writes none
+	case err != nil:
+		return nil
+	default:
+		if l := newLoader(db, path, nil); l.hasAny(workTables) || l.hasAny(otherTables) {
+			return nil
+		}
+	}
+	return ErrNotExport
+}
 
 // Identify reads what an export says of the whole capture.
 func (open Opener) Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {

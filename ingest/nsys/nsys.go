@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -22,7 +23,13 @@ import (
 )
 
 // ErrNotExport is wrapped by the error for a database that nsys did not write.
-var ErrNotExport = errors.New("it is not a Nsight Systems export")
+var ErrNotExport = errors.New("it has no table of Nsight Systems")
+
+// workTables have the work of GPUs and what launches it; an export without any was not captured with CUDA.
+var workTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, runtimeTable}
+
+// otherTables are some that every export has, or one with ranges.
+var otherTables = []string{"META_DATA_EXPORT", "StringIds", "TARGET_INFO_SESSION_START_TIME", nvtxTable}
 
 // ErrNoCUDA is wrapped by Load's error for an export in which no CUDA activity was traced.
 var ErrNoCUDA = errors.New("the capture has no CUDA activity")
@@ -74,17 +81,17 @@ func Identify(ctx context.Context, e table.Export, name string) (*load.SourceInf
 	if err := l.readMeta(ctx); err != nil {
 		return nil, err
 	}
-	for _, base := range []string{kernelTable, memcpyTable, memsetTable, graphTable, runtimeTable} {
-		if l.table(base) != "" {
-			return l.info, nil
-		}
-	}
-	for _, base := range []string{"META_DATA_EXPORT", "StringIds", "TARGET_INFO_SESSION_START_TIME", nvtxTable} {
-		if l.table(base) != "" {
-			return nil, noCUDA(name)
-		}
+	switch {
+	case l.hasAny(workTables):
+		return l.info, nil
+	case l.hasAny(otherTables):
+		return nil, noCUDA(name)
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrNotExport)
+}
+
+func (l *loader) hasAny(bases []string) bool {
+	return slices.ContainsFunc(bases, func(base string) bool { return l.table(base) != "" })
 }
 
 func noCUDA(name string) error {

@@ -14,6 +14,8 @@ var (
 	ErrBusy = errors.New("the database is still being written")
 	// ErrTruncated means that the file ends before its last page.
 	ErrTruncated = errors.New("the file is truncated")
+	// ErrUTF16 means that the database has text in another encoding than UTF-8.
+	ErrUTF16 = errors.New("text encoding UTF-16 is not supported, only UTF-8")
 	// ErrNoTable means that the database has no such table.
 	ErrNoTable = errors.New("no such table")
 )

@@ -68,7 +68,7 @@ func parseHeader(b []byte) (header, error) {
 	case b[19] > 2:
 		return h, fmt.Errorf("read version %d is not supported", b[19])
 	case encoding == 2 || encoding == 3:
-		return h, errors.New("text encoding UTF-16 is not supported, only UTF-8")
+		return h, ErrUTF16
 	case encoding > 3:
 		return h, fmt.Errorf("malformed header: text encoding %d", encoding)
 	case schemaFormat > 4:
