@@ -68,7 +68,7 @@ var others = []string{"eager", "serving-aiperf", "first", "nsys-stacks", "repeat
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes",
-	"kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite", "timeline-agreement": "TestTimelineMatch"}
+	"kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite", "timeline-agreement": "TestTimelineMatch", "ncu-rule-tables": "TestRuleTables"}
 
 // preparedQuery is a query on a connection of its own, with its longest answer and the run that it is of.
 type preparedQuery struct {

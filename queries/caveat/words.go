@@ -801,7 +801,8 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("no values at instructions of %d of %s: profile with ncu --set full, or --section SourceCounters, and ingest the report (.ncu-rep)", c.Without, count(c.Kernels, "profiled kernel"))
 	}),
-	"no-courses": says("no PM samples: Nsight Compute takes them with --set full or --section PmSampling"),
+	"no-rule-tables": says("no tables of rules: rules about source lines have them, in reports (.ncu-rep) with --set full or --section SourceCounters"),
+	"no-courses":     says("no PM samples: Nsight Compute takes them with --set full or --section PmSampling"),
 	"no-lines": sentence(func(c struct {
 		Without int64 `col:"item_count"`
 		Kernels int64 `col:"of_count"`

@@ -46,7 +46,7 @@ export function mount(root, route, nav) {
       hotspots.rows.length ? hotLines(run, hotspots, by, nav, signal) : null,
       el("section", {}, el("h2", {}, "Launches"), launches),
       el("section", {}, panel),
-      el("p", { class: "see" }, ["ncu-source", "ncu-balance", "kernel-metrics", "ncu-rules", "kernel-efficiency", "ncu-matches", "region-metrics", "ncu-plan"].map((q) => [el("a", { href: `${runLink(run)}?query=${q}` }, q), " "])),
+      el("p", { class: "see" }, ["ncu-source", "ncu-balance", "kernel-metrics", "ncu-rules", "ncu-rule-tables", "kernel-efficiency", "ncu-matches", "region-metrics", "ncu-plan"].map((q) => [el("a", { href: `${runLink(run)}?query=${q}` }, q), " "])),
     ];
   }));
   return () => abort.abort();
@@ -75,7 +75,7 @@ function hotLines(run, hotspots, by, nav, signal) {
 
 // launchPanel is one launch: its figures, what its warps wait for, what Nsight Compute's rules say of its kernel.
 async function launchPanel(run, sol, row, roofline, signal) {
-  const [stalls, rules] = await Promise.all([ask(run, "kernel-metrics", { metric: stall, launch: row.launch }, signal), ask(run, "ncu-rules", { kernel: row.kernel.slice(0, 200) }, signal).catch((err) => { if (err.name === "AbortError") throw err; return { columns: [], rows: [], notes: [err.message] }; })]);
+  const [stalls, rules, cells] = await Promise.all([ask(run, "kernel-metrics", { metric: stall, launch: row.launch }, signal), ask(run, "ncu-rules", { kernel: row.kernel.slice(0, 200) }, signal).catch((err) => { if (err.name === "AbortError") throw err; return { columns: [], rows: [], notes: [err.message] }; }), ask(run, "ncu-rule-tables", { launch: row.launch }, signal)]);
   const reasons = stalls.rows.map((r) => ({ reason: r.metric.slice("smsp__average_warps_issue_stalled_".length, -"_per_issue_active.ratio".length).replaceAll("_", " "), value: r.value, text: measured(stalls, r, "value") })).filter((r) => r.value > 0).sort((a, b) => b.value - a.value);
   const total = reasons.reduce((sum, r) => sum + r.value, 0);
   const mine = rules.rows.filter((r) => r.kernel === row.kernel && r.grid === row.grid && r.block === row.block);
@@ -86,9 +86,20 @@ async function launchPanel(run, sol, row, roofline, signal) {
       el("article", {}, el("h3", {}, "Figures"), facts([["stage", row.stage], ["grid", row.grid], ["block", row.block], ["duration", cell("duration_ns")], ["SM", cell("sm_ratio")], ["memory", cell("memory_ratio")], ["DRAM", cell("dram_ratio")], ["L2", cell("l2_ratio")], ["L1", cell("l1_ratio")], ["occupancy", row.occupancy_ratio === null ? null : `${cell("occupancy_ratio")} of ${cell("theoretical_occupancy_ratio") ?? "?"} possible`], ["waves", cell("waves")], ["registers", cell("register_count")], ["shared", cell("shared_bytes")],
         ...roofline.rows.filter((r) => r.launch === row.launch).map((r) => [r.resource, `${measured(roofline, r, "achieved_flop_per_s") ?? "-"}, ${measured(roofline, r, "attained_ratio") ?? "-"} of its roof (${r.side ?? "unknown side"})`])], "figures")),
       el("article", {}, el("h3", {}, "Stalls"), reasons.length ? [el("p", { class: "hint" }, "Cycles that a warp waits for each instruction it issues, by reason."), el("div", { class: "bars" }, reasons.slice(0, 12).flatMap((r) => [el("span", {}, r.reason), el("i", { style: { "--share": `${100 * r.value / reasons[0].value}%` } }), el("span", { class: "n" }, r.text, ` (${percent(r.value / total)})`)]))] : el("p", { class: "hint" }, "Not measured: ncu --set full, or --section WarpStateStats.")),
-      el("article", {}, el("h3", {}, "Rules of Nsight Compute"), mine.length ? el("ul", {}, mine.map((r) => el("li", {}, el("b", {}, r.finding), r.speedup_ratio ? `, up to ${measured(rules, r, "speedup_ratio")}${r.scope ? ` (${r.scope})` : ""}` : "", r.advice ? el("p", { class: "why" }, r.advice) : null))) : el("p", { class: "hint" }, rules.notes[0] ?? "No rule found anything for this kernel."))),
+      el("article", {}, el("h3", {}, "Rules of Nsight Compute"), mine.length ? el("ul", {}, mine.map((r) => el("li", {}, el("b", {}, r.finding), r.speedup_ratio ? `, up to ${measured(rules, r, "speedup_ratio")}${r.scope ? ` (${r.scope})` : ""}` : "", r.advice ? el("p", { class: "why" }, r.advice) : null, ruleTables(cells, r)))) : el("p", { class: "hint" }, rules.notes[0] ?? "No rule found anything for this kernel."))),
     el("p", { class: "see" }, el("a", { href: `${runLink(run)}?query=kernel-metrics&p.launch=${row.launch}` }, "All metrics of this launch"), " ", el("a", { href: `${runLink(run)}?query=ncu-source&p.launch=${row.launch}` }, "Its lines and instructions")),
   ];
+}
+
+// ruleTables are the tables that a finding comes with, as Nsight Compute shows them.
+function ruleTables(cells, finding) {
+  const of = Map.groupBy(cells.rows.filter((c) => ["rule", "finding", "severity", "nth"].every((k) => c[k] === finding[k])), (c) => c.table_number);
+  return [...of.values()].map((list) => {
+    const columns = [...new Map(list.map((c) => [c.column_number, c.header]))].sort((a, b) => a[0] - b[0]), rows = [...Map.groupBy(list, (c) => c.row_number).values()];
+    const cell = (c) => c === undefined ? el("td") : c.text === null ? el("td", { class: "n" }, measured(cells, c, "value") ?? "-") : el("td", { class: c.text.length > 40 ? "long" : null }, c.text);
+    return [el("p", { class: "why" }, list[0].title), el("div", { class: "wide panelled" }, el("table", {}, el("caption", {}, list[0].title), el("thead", {}, el("tr", {}, columns.map(([, header]) => el("th", { scope: "col" }, header)))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, columns.map(([number]) => cell(row.find((c) => c.column_number === number))))))))];
+  });
 }
 
 // launchRoofs draws a roofline for each device.

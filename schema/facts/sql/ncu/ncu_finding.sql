@@ -41,8 +41,9 @@ WITH evidence AS (
         r.launch_id,
         r.message,
         evidence.advice,
-        row_number() OVER (PARTITION BY r.launch_id, r.rule, r.title, r.severity ORDER BY r.finding_id) AS nth
+        x.nth
     FROM ncu_rule r
+    JOIN _finding_nth x ON x.run_id = r.run_id AND x.launch_id = r.launch_id AND x.finding_id = r.finding_id
     JOIN ncu_launch l ON l.run_id = r.run_id AND l.launch_id = r.launch_id
     LEFT JOIN evidence ON evidence.launch_id = r.launch_id AND evidence.finding_id = r.finding_id
     WHERE r.run_id = $run
