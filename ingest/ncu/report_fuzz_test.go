@@ -41,6 +41,9 @@ func checkReport(t *testing.T, data []byte) {
 				}
 				return nil
 			})
+			if err == nil {
+				err = checkSamples(t, r)
+			}
 			return err
 		})
 	}
@@ -194,6 +197,35 @@ func patched(data, patches []byte) []byte {
 	return data
 }
 
+// checkSamples holds the samples of a result to what they are: each after the one before, of a time of its own, and all read ones counted.
+func checkSamples(t *testing.T, r *ncu.Report) error {
+	t.Helper()
+	count := int64(0)
+	read, err := r.EachSampled(func(metric, _ string, list []ncu.Sample) error {
+		for i, s := range list {
+			count += int64(s.Count)
+			if metric == "" || s.Count < 1 || s.EndNs <= s.StartNs || i > 0 && s.StartNs < list[i-1].EndNs || len(list) > 1024 {
+				t.Errorf("%s: sample %d of %d: %+v", metric, i, len(list), s)
+			}
+		}
+		return nil
+	})
+	if err == nil && read != count {
+		t.Errorf("%d samples are given, %d are said to be read", count, read)
+	}
+	return err
+}
+
+// tabledReport has a kernel with a finding of two tables: texts, numbers one by one and packed.
+func tabledReport() []byte {
+	table := func(title string, columns ...[]byte) []byte {
+		return messageField(12, messageField(1, textField(1, title)), slices.Concat(columns...))
+	}
+	return oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), messageField(19, textField(1, "Rule"), messageField(3, messageField(1, messageField(1, textField(1, "found")),
+		table("one", messageField(2, textField(1, "Source"), textField(4, "x += y;"), textField(4, "z")), messageField(2, textField(1, "Count"), uintField(6, 5), uintField(6, 1))),
+		table("two", messageField(2, textField(1, "Share"), doubleField(5, 0.5)), messageField(2, textField(1, "Packed"), messageField(6, []byte{5, 0x81, 1})))))))
+}
+
 // FuzzReport reads bytes as a report.
 func FuzzReport(f *testing.F) {
 	for i, data := range thinReports(f) {
@@ -206,6 +238,8 @@ func FuzzReport(f *testing.F) {
 	f.Add(cubinReport(f, codeOf(f, "linked")))
 	f.Add(patched(code, []byte{0, 90, 200, 7, 5, 0, 0, 200, 7, 255}))
 	f.Add([]byte(ncu.Magic))
+	f.Add(sampledKernel(20, func(i int) float64 { return float64(i % 3) }))
+	f.Add(tabledReport())
 	f.Add(oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), state(thread(0, stack(1, open{"r", 1})), startEnd(0, open{"s", 2})),
 		messageField(19, messageField(3, messageField(1, messageField(1, textField(1, "x")), messageField(10, uintField(1, 1), doubleField(2, 5)))))))
 	f.Fuzz(func(t *testing.T, data []byte) { checkReport(t, data) })
@@ -226,7 +260,7 @@ func randomPatches(seed uint64) []byte {
 
 // TestDamagedReports is a short FuzzReport.
 func TestDamagedReports(t *testing.T) {
-	reports := append(thinReports(t), smallReport(t), codeReport(t), cubinReport(t, codeOf(t, "linked")))
+	reports := append(thinReports(t), smallReport(t), codeReport(t), cubinReport(t, codeOf(t, "linked")), sampledKernel(20, func(i int) float64 { return float64(i % 3) }), tabledReport())
 	for seed := range sample.Of(make([]int, 4000), 4) {
 		i := seed % len(reports)
 		if checkReport(t, patched(reports[i], randomPatches(uint64(seed)))); t.Failed() {
@@ -237,7 +271,7 @@ func TestDamagedReports(t *testing.T) {
 
 // TestDamagedReportsStored: what the reader takes the warehouse takes, whatever the texts and numbers are.
 func TestDamagedReportsStored(t *testing.T) {
-	reports := append(thinReports(t), codeReport(t))
+	reports := append(thinReports(t), codeReport(t), sampledKernel(20, func(i int) float64 { return float64(i % 3) }), tabledReport())
 	stored, rounds := 0, 60
 	for seed := range rounds {
 		data := patched(reports[seed%len(reports)], randomPatches(uint64(seed)))
