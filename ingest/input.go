@@ -248,6 +248,8 @@ func findInFolder(path string) (found []input, skipped []Skip, err error) {
 		err = fmt.Errorf("%s: %w in the folder (files checked: %d)", path, ErrNothing, len(skipped))
 		if at := slices.IndexFunc(skipped, func(s Skip) bool { return s.Why == toUnpack }); at >= 0 {
 			err = fmt.Errorf("%w; unpack %s first", err, filepath.Base(skipped[at].Path))
+		} else if at := slices.IndexFunc(skipped, func(s Skip) bool { return !s.IsOther() && !strings.HasPrefix(filepath.Base(s.Path), ".") }); at >= 0 {
+			err = fmt.Errorf("%w; %s: %s", err, filepath.Base(skipped[at].Path), skipped[at].Why)
 		}
 	}
 	// A plain export is read faster than a packed or converted one; of several forms of one capture the first is taken.

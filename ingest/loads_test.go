@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"prof/ingest"
@@ -67,6 +68,10 @@ func TestFactsBesideDatabases(t *testing.T) {
 		}
 	}
 	b.warned()
+	b.copied("nsys/sqlite/testdata/types.sqlite", "y/types.sqlite")
+	if _, err := b.try(ingest.Options{}, b.path("y")); !errors.Is(err, ingest.ErrNothing) || !strings.HasSuffix(err.Error(), "(files checked: 1); types.sqlite: it has no table of Nsight Systems") {
+		t.Errorf("nothing else: %v", err)
+	}
 	if _, err := b.try(ingest.Options{}, b.path("x/types.sqlite")); !errors.Is(err, nsys.ErrNotExport) {
 		t.Errorf("alone: %v", err)
 	}

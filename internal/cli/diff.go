@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -102,7 +101,7 @@ func (p *program) diff(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
-	sides, err := p.diffSides(c.Context, w, q.refs)
+	sides, err := p.diffSides(c, w, q.refs)
 	if err != nil {
 		return err
 	}
@@ -157,12 +156,12 @@ func (p *program) stagesOfSides(c *cli.Context, w *schema.Warehouse, cause error
 }
 
 // diffSides resolves the references to sides.
-func (p *program) diffSides(ctx context.Context, w *schema.Warehouse, refs []string) ([]diff.Side, error) {
+func (p *program) diffSides(c *cli.Context, w *schema.Warehouse, refs []string) ([]diff.Side, error) {
 	out := make([]diff.Side, len(refs))
 	for i, ref := range refs {
-		runs, err := w.ResolveAll(ctx, ref)
+		runs, err := w.ResolveAll(c.Context, ref)
 		if err != nil {
-			return nil, p.notStored(ref, err)
+			return nil, p.notStored(c, ref, err)
 		}
 		out[i] = sideOf(ref, runs)
 	}

@@ -122,12 +122,28 @@ func oneOf(c *cli.Context, arg string, isArg bool) (ref string, given bool, err 
 	}
 }
 
-// notStored says of a file that is named instead of a run what to do.
-func (p *program) notStored(ref string, err error) error {
-	if st, failed := os.Stat(p.path(ref)); errors.Is(err, schema.ErrUnknownRun) && failed == nil && !st.IsDir() {
-		return fmt.Errorf("%s is a file, not a run: prof ingest --run NAME %s first", ref, mask.Command([]string{ref}))
+// notStored says of a file that is named instead of a run what to do: the same command, of the run whose name ingest prints.
+func (p *program) notStored(c *cli.Context, ref string, err error) error {
+	if !errors.Is(err, schema.ErrUnknownRun) || !p.isFile(ref) {
+		return err
 	}
-	return err
+	command, words := mask.Command(strings.Fields(c.Command.HelpName)), c.Args().Slice()
+	if !slices.Contains(words, ref) { // --run names it
+		words = append(words, ref)
+	}
+	for _, w := range words {
+		word := mask.Command([]string{w})
+		if p.isFile(w) {
+			word = `"$(prof ingest ` + word + `)"`
+		}
+		command += " " + word
+	}
+	return fmt.Errorf("%s is a file, not a run; to store it first: %s", ref, command)
+}
+
+func (p *program) isFile(path string) bool {
+	st, err := os.Stat(p.path(path))
+	return err == nil && !st.IsDir()
 }
 
 // resolve finds a run, the newest where none is named, and says which one it is where the command line does not.
@@ -136,7 +152,7 @@ func (p *program) resolve(c *cli.Context, w *schema.Warehouse, ref string, given
 		ref = latest
 	}
 	run, err := w.Resolve(c.Context, ref)
-	err = p.notStored(ref, err)
+	err = p.notStored(c, ref, err)
 	if err == nil && (!given || schema.IsReference(ref)) {
 		fmt.Fprintf(p.err, "run %s%s\n", run.Name, map[bool]string{false: " (newest)"}[given])
 	}

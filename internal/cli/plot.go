@@ -309,7 +309,7 @@ func (p *program) plotTrend(c *cli.Context, w *schema.Warehouse, refs []string) 
 }
 
 func (p *program) plotDiff(c *cli.Context, w *schema.Warehouse, refs []string) (*picture.Picture, error) {
-	sides, err := p.diffSides(c.Context, w, refs)
+	sides, err := p.diffSides(c, w, refs)
 	if err != nil {
 		return nil, err
 	}
