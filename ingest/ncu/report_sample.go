@@ -43,7 +43,11 @@ func (r *Report) EachSampled(f func(metric, unit string, list []Sample) error) (
 			if begin == 0 || end <= begin || end > math.MaxInt64 || at < 0 {
 				return
 			}
-			if list = put(list, Sample{int64(begin - ran[at].start), int64(end - ran[at].start), 1, value}, every); len(list) > maxSamples {
+			s := Sample{int64(begin - ran[at].start), int64(end - ran[at].start), 1, value}
+			if n := len(list); n > 0 && s.StartNs < list[n-1].EndNs { // no time counts twice
+				return
+			}
+			if list = put(list, s, every); len(list) > maxSamples {
 				list, every = halved(list), 2*every
 			}
 		}

@@ -59,15 +59,30 @@ func TestSamples(t *testing.T) {
 
 // sampledKernel makes a report of a kernel that ran from 10,000 to 10,000 + n x 100 ns, with n samples of 100 ns and ten before and after it.
 func sampledKernel(n int, value func(i int) float64) []byte {
+	var times []uint64
+	for i := -10; i < n+10; i++ {
+		times = append(times, uint64(10_000+i*100))
+	}
+	return sampledAt(uint64(10_000+n*100), times, func(i int) float64 { return value(i - 10) })
+}
+
+// sampledAt makes a report of a kernel that ran from 10,000 ns, with samples that begin at these times.
+func sampledAt(end uint64, times []uint64, value func(i int) float64) []byte {
 	at := func(time uint64, value []byte) []byte {
 		return messageField(3, messageField(1, uintField(5, time)), messageField(2, value))
 	}
 	list := [][]byte{uintField(1, 2)}
-	for i := -10; i < n+10; i++ {
-		list = append(list, at(uint64(10_000+i*100), doubleField(3, value(i))))
+	for i, t := range times {
+		list = append(list, at(t, doubleField(3, value(i))))
 	}
 	return oneKernel([]string{"profiler__timestamp_workload_start_0", "profiler__timestamp_workload_end_0", "pmsampling:sm__cycles_active.sum"}, uintField(1, 7),
-		messageField(13, uintField(1, 0), at(10_000, doubleField(3, 0))), messageField(13, uintField(1, 1), at(uint64(10_000+n*100), doubleField(3, 0))), messageField(13, list...))
+		messageField(13, uintField(1, 0), at(10_000, doubleField(3, 0))), messageField(13, uintField(1, 1), at(end, doubleField(3, 0))), messageField(13, list...))
+}
+
+// TestSamplesBackwards: no time counts twice where the times of samples go back.
+func TestSamplesBackwards(t *testing.T) {
+	k, _ := stored(t, saved(t, "samples.ncu-rep", sampledAt(10_500, []uint64{10_000, 10_100, 10_200, 9_900, 10_300, 10_400, 10_500}, func(i int) float64 { return float64(i) })))
+	k.Table("ncu_sample").Expect(t, "start_ns end_ns value", "0|100|0", "100|200|1", "300|400|4", "400|500|5")
 }
 
 // TestSamplesBounded: of many samples neighbours are put together; none is lost, and their mean stays.
