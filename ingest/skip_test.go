@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/ingest"
+	"prof/ingest/load"
 	"prof/internal/golden"
 )
 
@@ -91,4 +92,19 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c[1])
 		}
 	}
+}
+
+// TestCutToNothing: of a file that was cut before anything in it is whole there is no run, and among others it is left out.
+func TestCutToNothing(t *testing.T) {
+	b := newBench(t)
+	whole := string(golden.Unpacked(t, "../testdata/ncu/kernels-range.ncu-rep.gz"))
+	cut := b.file("all/cut.ncu-rep", whole[:4000])
+	if _, err := b.try(ingest.Options{Name: "cut"}, cut); !errors.Is(err, load.ErrNothingWhole) || !strings.Contains(err.Error(), "cut.ncu-rep") {
+		t.Errorf("%v", err)
+	}
+	b.expect("SELECT count(*) FROM run", "0")
+	b.file("all/whole.ncu-rep", whole)
+	b.ok(ingest.Options{Name: "both"}, b.path("all"))
+	b.warned("all/cut.ncu-rep: it is cut off, and nothing before that is whole (was it copied completely?); skipped")
+	b.of("both", `SELECT parse_filename(s.path) FROM source s JOIN run r USING (run_id) WHERE r.name = '%s'`, "whole.ncu-rep")
 }

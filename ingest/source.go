@@ -117,7 +117,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		begin()
 	}
 	info, err = in.load(f, path, read)
-	if f.walked && (errors.Is(err, page.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, stats.ErrNoSums) || errors.Is(err, model.ErrUnknown)) {
+	if f.walked && (errors.Is(err, page.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, stats.ErrNoSums) || errors.Is(err, model.ErrUnknown) || errors.Is(err, load.ErrNothingWhole)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
 	}

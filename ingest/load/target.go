@@ -4,6 +4,7 @@ package load
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,6 +37,9 @@ const MaxSide = 1 << 16
 func (s ImageSize) String() string {
 	return fmt.Sprintf("%d x %d", s.Width, s.Height)
 }
+
+// ErrNothingWhole is wrapped by the error for a file that was cut off before anything in it is whole.
+var ErrNothingWhole = errors.New("it is cut off, and nothing before that is whole (was it copied completely?)")
 
 // SourceInfo is what a source says of itself as a whole.
 type SourceInfo struct {

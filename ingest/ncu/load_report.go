@@ -38,6 +38,9 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	if err := r.Each(ctx, s.Add); err != nil {
 		return nil, err
 	}
+	if r.Cut && r.Results == 0 {
+		return nil, fmt.Errorf("%s: %w", name, load.ErrNothingWhole)
+	}
 	s.Warn(info, r.lossWarning())
 	if r.Unknown > 0 {
 		s.Warn(info, fmt.Sprintf("%d bytes are results of a kind that this version of prof does not know", r.Unknown))

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"prof/ingest/load"
 	"prof/ingest/ncu"
 	"prof/internal/sample"
 )
@@ -59,7 +60,7 @@ func wholeBefore(parts []part, size, at int) (n int, border bool) {
 
 // isRefusal reports whether an error is one that the reader documents.
 func isRefusal(err error) bool {
-	return errors.Is(err, ncu.ErrNotReport) || errors.Is(err, ncu.ErrDamaged)
+	return errors.Is(err, ncu.ErrNotReport) || errors.Is(err, ncu.ErrDamaged) || errors.Is(err, load.ErrNothingWhole)
 }
 
 // TestReportCutAnywhere: a report cut off at any byte gives the whole results before the cut, and says that something is lost, or

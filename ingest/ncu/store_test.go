@@ -1,6 +1,7 @@
 package ncu_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -275,7 +276,16 @@ func TestStoreCut(t *testing.T) {
 		}
 		for _, at := range []int{p.at + 4 + len(p.header), p.ends[0] - 1, p.ends[0] - 100} {
 			want, _ := wholeBefore(parts, len(data), at)
-			k, infos := stored(t, saved(t, "cut.ncu-rep", data[:at]))
+			k, infos, err := tryStored(t, saved(t, "cut.ncu-rep", data[:at]))
+			if want == 0 {
+				if !errors.Is(err, load.ErrNothingWhole) {
+					t.Errorf("cut at %d, before the first result: %v", at, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			info := infos[0]
 			if info.Status != "partial" || info.Reason == "" || len(info.Warnings) != 1 || !strings.Contains(info.Warnings[0], "cut off") {
 				t.Errorf("cut at %d: %+v", at, info)
@@ -286,6 +296,11 @@ func TestStoreCut(t *testing.T) {
 			if said := k.Table("diagnostic").Is("severity", "warning").Texts("message"); len(said) != 1 || !strings.Contains(said[0], "cut off") {
 				t.Errorf("cut at %d: it says %q", at, said)
 			}
+		}
+	}
+	for _, at := range []int{12, len(data) / 100, parts[0].at + 1} {
+		if _, _, err := tryStored(t, saved(t, "cut.ncu-rep", data[:at])); err == nil {
+			t.Errorf("cut at %d: it is stored", at)
 		}
 	}
 }

@@ -260,7 +260,7 @@ func (l *loader) warn(truncated error, events int64) {
 		info.Warnings = append(info.Warnings, info.Reason)
 	}
 	if t := l.torn; t.Events > 0 {
-		why := fmt.Sprintf("%d events are not stored: they are no JSON, as where a quote in a name is not escaped; the first begins at byte %d: %s", t.Events, t.Offset, t.Why)
+		why := fmt.Sprintf("at least %d events, in %d bytes, are not stored: they are no JSON, as where a quote in a name is not escaped; the first begins at byte %d: %s", t.Events, t.Bytes, t.Offset, t.Why)
 		if info.Warnings = append(info.Warnings, why); truncated == nil {
 			info.Status, info.Reason = "partial", why
 		}

@@ -1,6 +1,8 @@
 package tracer_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,6 +114,32 @@ func TestKilled(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("it says %s", said)
 		}
+	}
+}
+
+// TestCutToNothing: a trace that was cut is stored if anything in it is, wherever the cut is.
+func TestCutToNothing(t *testing.T) {
+	text := whole()
+	refused, path := 0, filepath.Join(t.TempDir(), "5.proftrace")
+	for at := 1; at < len(text); at += 7 {
+		if err := os.WriteFile(path, text[:at], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		k, info, err := stored(t, path)
+		switch {
+		case errors.Is(err, load.ErrNothingWhole):
+			refused++
+			if k.Count("kernel")+k.Count("nvtx_range") > 0 || !strings.HasPrefix(err.Error(), path) {
+				t.Errorf("cut at %d: %v", at, err)
+			}
+		case err == nil && info.Rows == 0:
+			t.Errorf("cut at %d: nothing of it is stored, and it passes: %q", at, fmt.Sprint(info.Warnings))
+		case err != nil && !errors.Is(err, tracer.ErrNoWork): // between two blocks
+			t.Errorf("cut at %d: %v", at, err)
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d cuts were refused", refused)
 	}
 }
 

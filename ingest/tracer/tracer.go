@@ -45,6 +45,24 @@ func Work(ctx context.Context, path, name string) (map[int32]load.Work, error) {
 	return *work, nil
 }
 
+// isEmptyByCut reports whether a trace was cut, be it where its records begin, and none has a record of work, a call or a range.
+func (d *Folder) isEmptyByCut() bool {
+	cut := false
+	for _, t := range d.traces {
+		cut = cut || t.cut > 0
+		for _, o := range t.tables {
+			if !strings.HasPrefix(o.name, "CUPTI_") && o.name != "NVTX_EVENTS" {
+				continue
+			}
+			if o.rows > 0 {
+				return false
+			}
+			cut = cut || !t.isDone
+		}
+	}
+	return cut
+}
+
 // own returns a trace that is read by itself an identity of its own: that of the recording is in all its files.
 func (d *Folder) own(info *load.SourceInfo, err error) (*load.SourceInfo, error) {
 	if err == nil && d.isFile && info.CaptureID != "" {
@@ -64,6 +82,9 @@ func with[T any](path, name string, do func(d *Folder) (*T, error)) (*T, error) 
 		return nil, err
 	}
 	defer d.Close()
+	if d.isEmptyByCut() {
+		return nil, fmt.Errorf("%s: %w", name, load.ErrNothingWhole)
+	}
 	out, err := do(d)
 	if errors.Is(err, nsys.ErrNoCUDA) || errors.Is(err, nsys.ErrNotExport) {
 		return nil, fmt.Errorf("%s: %w in %d processes", name, ErrNoWork, len(d.traces))

@@ -51,7 +51,8 @@ type Reader struct {
 
 // Torn are events that are no JSON, as where PyTorch does not escape a quote in a name (pytorch#113001). They are left out.
 type Torn struct {
-	Events int64
+	Events int64  // at least: where it is no JSON, there may be more
+	Bytes  int64  // of all of them
 	Offset int64  // of the first of them
 	Why    string // what is wrong with it
 }
@@ -247,6 +248,7 @@ func (r *Reader) mend(p *parser, at int64) bool {
 		r.torn.Offset, r.torn.Why = at, fmt.Sprintf("%s, at byte %d", p.err, r.base+int64(p.i))
 	}
 	p.i += end
+	r.torn.Bytes += r.base + int64(p.i) - at
 	p.err, p.torn, r.first, r.mended = "", false, false, true
 	return true
 }
