@@ -215,15 +215,10 @@ func (p *program) mcpCommand() *cli.Command {
 				return err
 			}
 			defer end()
-			return mcp.Stdio(c.Context, mcp.New(asker, versionText()), io.NopCloser(p.in), nopCloser{p.out})
+			return mcp.Stdio(c.Context, mcp.New(asker, versionText()), p.in, p.out)
 		},
 	}
 }
-
-// nopCloser leaves open what it writes to.
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 // newAsker answers questions about a home's warehouse until end is called.
 func (p *program) newAsker(c *cli.Context, home schema.Home) (asker *ask.Asker, end func(), err error) {

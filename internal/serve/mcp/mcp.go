@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -31,15 +30,6 @@ func New(a *ask.Asker, version string) *mcp.Server {
 	addTools(s, a)
 	addResources(s, a)
 	return s
-}
-
-// Stdio answers on stdin and stdout until stdin or ctx ends.
-func Stdio(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
-	err := s.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // mostBody bounds a request over HTTP.
