@@ -37,6 +37,7 @@ one it is absolute and compared with the figure as it is (the median of several 
 no allowance for noise:
 
   stage.decode.gpu_span_ns <= +3%         # gpu_idle_ns, gpu_sum_ns, cpu_ns, tokens_per_s, ms_per_token
+  stage.decode.interval_ns <= +3%         # from pass to pass: how fast the stage goes where the CPU paces it
   stage.*.gpu_work <= +3%                 # time in which the GPUs work: what one process a side can tell
   stage.*.gpu_span_ns <= +5%              # every stage
   stage.prefill.gpu_span_ns <= 60ms       # times take ns, us, ms or s

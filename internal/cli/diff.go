@@ -64,7 +64,7 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Value: string(diff.ByKernel), Usage: "compare by `WHAT`, see above"},
 			&cli.StringFlag{Name: "stage", Usage: "only this `STAGE`"},
-			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "judge by `M`: " + strings.Join(terms.StageTimes(), ", ")},
+			&cli.StringFlag{Name: "metric", DefaultText: "gpu_span_ns; interval_ns where the CPU paces passes", Usage: "judge by `M`: " + strings.Join(terms.StageTimes(), ", ")},
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows per stage, largest change first; 0 for all"},
 			&cli.BoolFlag{Name: "unfold", Usage: "by tree: a row for each layer, not one for what is the same in several"},
 			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the probability of calling noise a change"},

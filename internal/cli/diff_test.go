@@ -59,7 +59,7 @@ func TestDiffForms(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.ok("diff", "base", "slower", "base", "-f", "json")), &several); err != nil || len(several.Comparisons) != 2 || several.Comparisons[0].B.Label != "slower" || several.Comparisons[1].B.Label != "base" {
 		t.Errorf("several: %v %+v", err, several)
 	}
-	if sql := p.ok("diff", "base", "slower", "--explain"); !strings.HasPrefix(sql, "-- ") || !strings.Contains(sql, "-- stage-samples.v4 of run base\n") || !strings.Contains(sql, ";\n\n") {
+	if sql := p.ok("diff", "base", "slower", "--explain"); !strings.HasPrefix(sql, "-- ") || !strings.Contains(sql, "-- stage-samples.v5 of run base\n") || !strings.Contains(sql, ";\n\n") {
 		t.Errorf("the SQL is %.300s", sql)
 	}
 	p.wantLike(0, ".*no change.*", "", "diff", "base", "base", "--fail-over", "0%")

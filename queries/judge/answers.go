@@ -128,6 +128,7 @@ type stageKernelRow struct {
 type passRow struct {
 	StartNs   int64    `col:"start_ns"`
 	GPUSpanNs *float64 `col:"gpu_span_ns"`
+	Interval  *float64 `col:"interval_ns"`
 	IsWarmup  bool     `col:"is_warmup"`
 	Stage     string   `col:"stage"`
 	GPUBusyNs *float64 `col:"gpu_busy_ns"`

@@ -21,7 +21,7 @@ const (
 	// A first pass that takes half as long again as the median one did something that the others did not.
 	slowFirst = 1.5
 	// Steady passes repeat where nine tenths of them are within this share of their median, unless another is asked for.
-	repeatability = 0.1
+	Repeatability = 0.1
 	// A percent of the time without a reason is worth a word.
 	unexplainedShare = 0.01
 )
@@ -225,7 +225,7 @@ func (s *summariser) doubtPasses() error {
 	return nil
 }
 
-func (s *summariser) within() float64 { return cmp.Or(s.r.Within, repeatability) }
+func (s *summariser) within() float64 { return cmp.Or(s.r.Within, Repeatability) }
 
 // unlikeRepeats says that the runs of the workload that a capture made do not repeat, by the median pass of each; "" where they do, or it made one.
 func (s *summariser) unlikeRepeats(stage StageSummary) string {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,9 +10,10 @@ import (
 
 // passTime is one measured pass that has device work.
 type passTime struct {
-	span, busy  float64 // ns from its first start to its last end, and how much of that GPUs worked
-	start       float64 // ns on the clock of its source: when its range opened
-	number      int64   // 1, 2, ... within the stage and process, warm-up counted
+	span, busy  float64  // ns from its first start to its last end, and how much of that GPUs worked
+	start       float64  // ns on the clock of its source: when its range opened
+	interval    *float64 // ns from then to the start of the next pass; nil where that does not follow directly
+	number      int64    // 1, 2, ... within the stage and process, warm-up counted
 	source, pid int64
 	repeat      int64   // 1, 2, ... the run of the workload
 	steps       float64 // that make a token for each sequence of its batch; 0 in a pass that does something else, or where that is unknown
@@ -62,7 +62,7 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 			continue
 		}
 		stage := r.Stage
-		p := passTime{span: *span, busy: *r.GPUBusyNs, start: float64(r.StartNs), number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount, ranks: 1}
+		p := passTime{span: *span, busy: *r.GPUBusyNs, start: float64(r.StartNs), interval: r.Interval, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount, ranks: 1}
 		if r.TokenTimeNs != nil {
 			p.steps = float64(frame.Or(r.Steps, 0))
 		}
@@ -87,28 +87,10 @@ func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 // apart returns how far apart passes of a stage begin that directly follow each other, by the median; 0 for fewer than two such distances, and of passes of several
 // ranks. Time on the CPU before the first work and after the last is in no pass on the GPU.
 func (s *summariser) apart(stage string) float64 {
-	type process struct{ source, pid int64 }
-	starts := map[process][]float64{} // of all stages
-	for _, list := range s.passes {
-		for _, p := range list {
-			starts[process{p.source, p.pid}] = append(starts[process{p.source, p.pid}], p.start)
-		}
-	}
-	for _, of := range starts {
-		slices.Sort(of)
-	}
 	var list []float64
-	for i, p := range s.passes[stage] {
-		if i+1 == len(s.passes[stage]) || p.ranks > 1 {
-			continue
-		}
-		next := s.passes[stage][i+1]
-		if next.source != p.source || next.pid != p.pid || next.repeat != p.repeat || next.number != p.number+1 {
-			continue
-		}
-		of := starts[process{p.source, p.pid}]
-		if first, _ := slices.BinarySearchFunc(of, p.start, func(t, at float64) int { return cmp.Or(cmp.Compare(t, at), -1) }); first < len(of) && of[first] >= next.start {
-			list = append(list, next.start-p.start)
+	for _, p := range s.passes[stage] {
+		if p.interval != nil && p.ranks == 1 {
+			list = append(list, *p.interval)
 		}
 	}
 	if len(list) < 2 {

@@ -73,9 +73,12 @@ func passesAnswer(key string, rows ...[]any) *frame.Frame {
 		if full[i] = r; len(r) == 8 {
 			full[i] = append(slices.Clone(r), int64(1))
 		}
-		full[i] = full[i][:9:9] // of another such answer it has the other columns too
+		if len(full[i]) == 9 {
+			full[i] = append(slices.Clone(full[i]), nil)
+		}
+		full[i] = full[i][:10:10] // of another such answer it has the other columns too
 	}
-	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns repeat", full...)
+	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns repeat interval_ns", full...)
 }
 
 // threePasses are three passes of a stage of 100 ms.

@@ -34,6 +34,9 @@ func diffDocuments(list []*diff.Result, o typeset.Options) []doc.Document {
 // diffDocument is that of one of the comparisons.
 func diffDocument(list []*diff.Result, r *diff.Result, o typeset.Options) doc.Document {
 	d := doc.Document{Title: diffTitle(r), Sign: verdictSigns[r.Verdict], Among: pageTitle(list), Blocks: []doc.Block{doc.Lead{Text: words.VerdictLine(r), Tone: words.ToneOf(r.Verdict)}, doc.Facts(sideFacts(r))}}
+	if len(r.Next) > 0 {
+		d.Blocks = append(d.Blocks, doc.Commands{Lead: "to tell", List: r.Next})
+	}
 	d.Blocks = append(d.Blocks, differences(differenceTable(r), r)...)
 	if t := stageTable(r); len(t.Rows) > 0 {
 		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Brief: "stages", Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }}, samplesFigure(r)}})

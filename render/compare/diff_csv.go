@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -97,7 +98,7 @@ func (c csvRecord) setDelta(d *diff.Delta) {
 
 func stageRecord(r *diff.Result, s *diff.Stage) csvRecord {
 	c := newCSVRecord(r, s.Name, s.Unit)
-	c.set("kind", "stage", "name", words.DiffStage(s.Name), "verdict", string(s.Verdict), "value_unit", words.JudgedBy(r.Options), "a_samples", int64(s.Comparison.NA), "b_samples", int64(s.Comparison.NB),
+	c.set("kind", "stage", "name", words.DiffStage(s.Name), "verdict", string(s.Verdict), "value_unit", cmp.Or(s.Metric, words.JudgedBy(r.Options)), "a_samples", int64(s.Comparison.NA), "b_samples", int64(s.Comparison.NB),
 		"effect_ratio", s.Comparison.Effect, "low_ratio", s.Comparison.Low, "high_ratio", s.Comparison.High, "p", s.Comparison.JudgedP(), "smallest_ratio", s.Comparison.Smallest)
 	for _, side := range []struct {
 		key    string

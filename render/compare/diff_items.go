@@ -82,7 +82,7 @@ func (g itemGroup) title() string {
 
 // wholes say what the parts of a stage add up to, by the metric that it is judged by, and the title of the column of their shares.
 var wholes = map[string]struct{ of, share string }{
-	"gpu_span_ns": {"GPU time", "of stage"}, "cpu_ns": {"GPU time", "of stage"}, "gpu_busy_ns": {"GPU busy time", "of busy time"}, "gpu_sum_ns": {"the sum of device work", "of sum"},
+	"gpu_span_ns": {"GPU time", "of stage"}, "cpu_ns": {"GPU time", "of stage"}, "interval_ns": {"GPU time", "of stage"}, "gpu_busy_ns": {"GPU busy time", "of busy time"}, "gpu_sum_ns": {"the sum of device work", "of sum"},
 }
 
 // heading returns what a table of items is of.

@@ -38,6 +38,7 @@ type ComparisonForm struct {
 	Serving     []ServingForm    `json:"serving" nullable:"false" doc:"what load generators measured, by load"`
 	Differences []DifferenceForm `json:"differences" nullable:"false" doc:"what else differs between the sides"`
 	Notes       []string         `json:"notes" nullable:"false" doc:"what a reader must know of the figures"`
+	Next        []string         `json:"next" nullable:"false" doc:"commands that would tell what cannot be told"`
 	Queries     []RunQueryForm   `json:"queries" nullable:"false" doc:"what the figures are from"`
 }
 
@@ -94,7 +95,8 @@ type StageForm struct {
 	A            StageSideForm          `json:"a"`
 	B            StageSideForm          `json:"b"`
 	Delta        *DeltaForm             `json:"delta" doc:"of per_unit_ns"`
-	Comparison   *TestForm              `json:"comparison" doc:"of options.metric for one unit"`
+	Metric       string                 `json:"metric" doc:"what it is judged by: options.metric, or interval_ns where that was left open and the CPU paces its passes"`
+	Comparison   *TestForm              `json:"comparison" doc:"of metric for one unit"`
 	Verdict      diff.Verdict           `json:"verdict" enum:"better,worse,no change,cannot tell,"`
 	Words        string                 `json:"words" doc:"a sentence with the figures and what contributes most"`
 	Expected     *string                `json:"expected" doc:"what differences between the sides explain"`
@@ -215,7 +217,7 @@ func comparisonForm(r *diff.Result) ComparisonForm {
 	}
 	return ComparisonForm{
 		A: sideForm(r.A), B: sideForm(r.B), Options: optionsForm(r.Options), Verdict: r.Verdict, Words: r.Words, IsSame: r.Same,
-		Stages: typeset.Each(r.Stages, stageForm), Items: items, Operators: typeset.Each(r.Operators, itemGroup{}.form), Serving: typeset.Each(r.Serving, servingForm), Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes),
+		Stages: typeset.Each(r.Stages, stageForm), Items: items, Operators: typeset.Each(r.Operators, itemGroup{}.form), Serving: typeset.Each(r.Serving, servingForm), Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes), Next: typeset.Listed(r.Next),
 		Queries: typeset.Each(r.Queries, func(q diff.Source) RunQueryForm { return RunQueryForm{q.Run, q.Query, q.SQL} }),
 	}
 }
@@ -249,7 +251,7 @@ func stageForm(s diff.Stage) StageForm {
 	g := itemGroup{name: s.Name, stage: &s}
 	return StageForm{
 		Stage: s.Name, Unit: s.Unit, Level: typeset.Optional(s.Level), A: stageSideForm(s.A), B: stageSideForm(s.B), Delta: deltaForm(s.Delta),
-		Comparison: testForm(&s.Comparison), Verdict: s.Verdict,
+		Metric: s.Metric, Comparison: testForm(&s.Comparison), Verdict: s.Verdict,
 		Words: s.Words, Expected: typeset.Optional(s.StageExpected),
 		Contributors: typeset.Each(s.Contributors, func(c diff.Contributor) StageContributorForm {
 			return StageContributorForm{contributorForm(c), typeset.Finite(c.ShareRatio)}

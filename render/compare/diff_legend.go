@@ -28,6 +28,9 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 	if len(first) > 0 {
 		out = append(out, strings.Join(first, "; "))
 	}
+	if slices.ContainsFunc(r.Stages, func(s diff.Stage) bool { return s.IsPaced() }) {
+		out = append(out, "pass to pass: from the start of a pass to that of the next: the CPU paces them, so this is how fast the stage goes")
+	}
 	if has("p") {
 		var methods []string
 		for _, s := range r.Stages {

@@ -9,7 +9,6 @@ import (
 	"prof/render/chart"
 	"prof/render/doc"
 	"prof/render/typeset"
-	"prof/render/words"
 )
 
 // samplesView are what a stage took on both sides, of which a judgement says more than it looks like: a line a side.
@@ -46,7 +45,7 @@ func samplesFigure(r *diff.Result) doc.Figure {
 		}
 		low, high := slices.Min(all), slices.Max(all)
 		x := func(v float64) string { return chart.Length((v - low) / cmp.Or(high-low, 1)) }
-		v := samplesView{Title: words.DiffStage(s.Name), Low: typeset.Nanoseconds(low), High: typeset.Nanoseconds(high)}
+		v := samplesView{Title: sampledStage(s), Low: typeset.Nanoseconds(low), High: typeset.Nanoseconds(high)}
 		for i, side := range []struct {
 			name   string
 			centre float64

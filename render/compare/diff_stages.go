@@ -30,7 +30,10 @@ func stageTable(r *diff.Result) table.Table {
 		{Name: "b_interval", Pair: "interval", Title: level + " interval of B", Doc: "the same of B", Right: true, Keep: 1},
 	}}
 	for _, s := range judgedStages(r) {
-		t.Rows = append(t.Rows, stageRow(s))
+		if s.IsPaced() {
+			t.Columns[0].Least = max(t.Columns[0].Least, len(sampledStage(s)))
+		}
+		t.Rows = append(t.Rows, stageRows(s)...)
 	}
 	if oneUnit(r) != "" {
 		for _, row := range t.Rows {
@@ -72,14 +75,28 @@ func judgedStages(r *diff.Result) []diff.Stage {
 	return slices.DeleteFunc(slices.Clone(r.Stages), func(s diff.Stage) bool { return s.Name == outsideStages })
 }
 
-func stageRow(s diff.Stage) []table.Cell {
-	c := s.Comparison
-	return []table.Cell{
-		table.Text(words.DiffStage(s.Name)), table.Text(string(s.Unit)),
-		sideCell(c.NA, c.A, s.A.Std), sideCell(c.NB, c.B, s.B.Std),
-		effectCell(c.Effect, s.Verdict), verdictCell(s.Verdict), chanceCell(&c), table.Text(stageInterval(s)), table.Text(s.Level),
-		table.Text(intervalText(frame.Ns, c.LoA, c.HiA)), table.Text(intervalText(frame.Ns, c.LoB, c.HiB)),
+// stageRows are a row for what a stage is judged by, and one for its GPU span where that is the time from pass to pass.
+func stageRows(s diff.Stage) [][]table.Cell {
+	row := func(name string, c stats.Comparison, verdict diff.Verdict, a, b *float64) []table.Cell {
+		return []table.Cell{
+			table.Text(name), table.Text(string(s.Unit)), sideCell(c.NA, c.A, a), sideCell(c.NB, c.B, b),
+			effectCell(c.Effect, verdict), verdictCell(verdict), chanceCell(&c), table.Text(changeInterval(c.Low, c.High)), table.Text(s.Level),
+			table.Text(intervalText(frame.Ns, c.LoA, c.HiA)), table.Text(intervalText(frame.Ns, c.LoB, c.HiB)),
+		}
 	}
+	out := [][]table.Cell{row(sampledStage(s), s.Comparison, s.Verdict, s.A.Std, s.B.Std)}
+	if k := slices.IndexFunc(s.More, func(m diff.Metric) bool { return m.Name == "gpu_span_ns" }); k >= 0 && s.IsPaced() {
+		out = append(out, row(words.DiffStage(s.Name), s.More[k].Comparison, s.More[k].Verdict, nil, nil))
+	}
+	return out
+}
+
+// sampledStage names a stage with what its samples are.
+func sampledStage(s diff.Stage) string {
+	if s.IsPaced() {
+		return words.DiffStage(s.Name) + ", pass to pass"
+	}
+	return words.DiffStage(s.Name)
 }
 
 func sideCell(n int, centre float64, std *float64) table.Cell {
@@ -108,11 +125,6 @@ func chanceCell(c *stats.Comparison) table.Cell {
 	return table.Number(probability(*c.JudgedP()), *c.JudgedP())
 }
 
-// stageInterval is the interval of the change that the verdict is by.
-func stageInterval(s diff.Stage) string {
-	return changeInterval(s.Comparison.Low, s.Comparison.High)
-}
-
 // changeInterval is the interval of a change: -1.2 % to +3.4 %.
 func changeInterval(low, high *float64) string {
 	if low == nil || high == nil {
@@ -129,7 +141,7 @@ func verdictCell(v diff.Verdict) table.Cell {
 func moreLine(s diff.Stage) string {
 	var out []string
 	for _, m := range s.More {
-		if m.Comparison.Effect == nil {
+		if m.Comparison.Effect == nil || s.IsPaced() && m.Name == "gpu_span_ns" { // which has a sentence of its own
 			continue
 		}
 		text := words.MetricShort(m.Name) + " " + typeset.SignedPercent(*m.Comparison.Effect)

@@ -28,6 +28,7 @@ var diffMetrics = map[string]string{
 	"gpu_sum_ns":   "sum of device work",
 	"ns_per_token": "time per token",
 	"cpu_ns":       "CPU time (of the range)",
+	"interval_ns":  "time from pass to pass (start of a pass to the start of the next)",
 	"alone_ns":     "time without a profiler",
 	"tokens_per_s": "tokens/s",
 }

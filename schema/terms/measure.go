@@ -32,6 +32,7 @@ var Measures = []Measure{
 	{"gpu_idle_ns", "", "ns", true, Diff | Check, "time in which they idle within the span"},
 	{"gpu_sum_ns", "", "ns", true, Diff | Trend | Check, "durations of its GPU work, added up"},
 	{"cpu_ns", "", "ns", true, Diff | Trend | Check, "time of its range on the CPU"},
+	{"interval_ns", "", "ns", true, Diff | Check, "time from the start of a pass to that of the next, where that follows directly"},
 	{"mfu_ratio", "", "ratio", false, Trend, "model FLOPs utilisation; mfu.STAGE in rules"},
 	{"mbu_ratio", "", "ratio", false, Trend, "memory bandwidth utilisation; mbu.STAGE in rules"},
 	{"tokens_per_s", "", "tokens_per_s", false, Diff | Trend | Check, "tokens a second of its span"},

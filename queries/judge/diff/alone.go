@@ -15,6 +15,7 @@ const (
 	rateFigure                    // tokens a second of such a time
 	spanFigure                    // time in which the GPU works and idles
 	cpuFigure                     // time in which the thread runs
+	paceFigure                    // time between the starts of passes that the CPU paces
 	idleFigure                    // time in which the GPU idles
 	workFigure                    // time of all GPU work
 	itemFigure                    // time of a kernel, family or copy
@@ -67,12 +68,14 @@ func (s *stagePair) alone(what figureKind) *stats.Noise {
 	idle, hosted := s.idleShare()
 	host := s.host.SD * hostShare(idle, hosted)
 	n := stats.Noise{DF: noiseDF, From: noiseFrom}
-	if what == cpuFigure && s.isShort() {
+	if (what == cpuFigure || what == paceFigure) && s.isShort() {
 		return &shortNoise
 	}
 	switch what {
 	case spanFigure, rateFigure, cpuFigure:
 		n.SD, n.DF, n.From = math.Hypot((1-idle)*work, host), s.host.DF, s.host.From
+	case paceFigure:
+		return &s.host
 	case idleFigure:
 		if idle == 0 {
 			return nil
@@ -127,11 +130,31 @@ func kindOf(name string) figureKind {
 	return m.kind
 }
 
-// rateFollows gives what is counted in tokens, of a stage that is judged by its span, the verdict of that span, which it follows from.
-func (c *comparer) rateFollows(st *Stage) {
+// rateFollows gives what is counted in tokens the verdict of the span, which it follows from, where that is judged.
+func (st *Stage) rateFollows() {
+	c, verdict := st.of(spanMetric)
 	for k := range st.More {
-		if m := &st.More[k]; kindOf(m.Name) == rateFigure && c.options.Metric == spanMetric {
-			m.Verdict, m.Comparison.Verdict, m.Comparison.Why = st.Verdict, st.Comparison.Verdict, "follows from the GPU span"
+		if m := &st.More[k]; kindOf(m.Name) == rateFigure && c != nil && (st.Metric == spanMetric || st.Metric == intervalMetric) {
+			m.Verdict, m.Comparison.Verdict, m.Comparison.Why = verdict, c.Verdict, "follows from the GPU span"
 		}
 	}
+}
+
+// ofParts is the comparison of the time that the parts of the stage add up to.
+func (st *Stage) ofParts() (*stats.Comparison, Verdict) {
+	if st.Metric == intervalMetric {
+		return st.of(spanMetric)
+	}
+	return &st.Comparison, st.Verdict
+}
+
+// of is the comparison of a figure of the stage, and its verdict; nil where it is not known of both sides.
+func (st *Stage) of(metric string) (*stats.Comparison, Verdict) {
+	if st.Metric == metric {
+		return &st.Comparison, st.Verdict
+	}
+	if m := st.figure(metric); m != nil {
+		return &m.Comparison, m.Verdict
+	}
+	return nil, ""
 }

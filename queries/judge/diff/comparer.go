@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"prof/queries/judge"
 	"prof/queries/judge/stats"
 )
 
@@ -17,7 +18,8 @@ type comparer struct {
 // stagePair is a stage on both sides; a side that has none of it has no groups.
 type stagePair struct {
 	name       string
-	metric     string // what the stage is judged by, and its parts add up to
+	metric     string // what its parts add up to, and it is judged by unless the CPU paces it
+	paced      bool   // passes begin further apart than their work on the GPU takes, on either side
 	a, b       *stageSide
 	unit       Unit
 	tokens     func(group) *int64 // nil unless unit is PerToken
@@ -40,6 +42,7 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 		}
 		s.level = levelOf(s.a, s.b)
 		s.paired = pairedPasses(s.a, s.b)
+		s.paced = s.isPaced()
 		s.host = assumedHost
 		s.fine = pairs(s.a, s.b, ByKernel)
 		s.moves = s.match(s.fine)
@@ -149,8 +152,32 @@ func (g group) metric(name string) *float64 {
 		return new(float64(g.sum))
 	case "cpu_ns":
 		return g.cpu
+	case intervalMetric:
+		return g.interval
 	}
 	return g.span
+}
+
+// isPaced reports whether the passes of both sides follow each other and those of one begin further apart than their work on the GPU takes: how fast they
+// follow is what users see then, and the GPU does not say it.
+func (s *stagePair) isPaced() bool {
+	paces := false
+	for _, x := range []*stageSide{s.a, s.b} {
+		intervals := s.metricOf(intervalMetric, x)
+		if len(intervals) < 2 && s.level == byPass || len(intervals) == 0 {
+			return false
+		}
+		paces = paces || stats.Centre(intervals) > (1+judge.Repeatability)*stats.Centre(s.metricOf(spanMetric, x))
+	}
+	return paces
+}
+
+// judgedBy is what the stage is judged by.
+func (s *stagePair) judgedBy(o Options) string {
+	if s.paced && o.paced {
+		return intervalMetric
+	}
+	return o.Metric
 }
 
 // tokenTime returns the time for one token of each sequence: of a stage that decodes, by its steps.

@@ -170,7 +170,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	r.conclude(c)
 	for i, st := range r.Stages {
-		if note := known.noiseNote(c.stages[i], r.Options.Metric); note != "" && !r.Same && st.Name != outside {
+		if note := known.noiseNote(c.stages[i], st.Metric); note != "" && !r.Same && st.Name != outside {
 			r.Notes = append(r.Notes, note)
 		}
 	}
@@ -220,7 +220,8 @@ func nothingText(stage string) string {
 // stageItems tells the stages as items.
 func (r *Result) stageItems() {
 	for _, st := range r.Stages {
-		it := Item{Stage: st.Name, Name: st.Name, Kind: "stage", Unit: "ns", Status: Both, Delta: st.Delta, Comparison: &st.Comparison, Verdict: st.Verdict}
+		it := Item{Stage: st.Name, Name: st.Name, Kind: "stage", Unit: "ns", Status: Both, Delta: st.Delta}
+		it.Comparison, it.Verdict = st.ofParts()
 		for side, to := range map[*StageSide]*Measure{&st.A: &it.A, &st.B: &it.B} {
 			*to = Measure{Calls: side.Passes, TotalNs: side.TimeNs, PerUnitNs: side.PerUnitNs}
 			if side.Units > 0 {

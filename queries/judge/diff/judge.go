@@ -44,7 +44,7 @@ func judgeAll(list []judged) {
 // judgeStages compares the stages by the metric that they are judged by, and by the others.
 func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *stats.Noise) {
 	// What is certain of GPU work, and without a profiler, is a question of its own each: other figures must not make it less so.
-	var main, works, unprofiled, more []judged
+	var main, paces, works, unprofiled, more []judged
 	measured := 0
 	for _, s := range c.stages {
 		if s.compares() {
@@ -52,8 +52,9 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 		}
 	}
 	for i, s := range c.stages {
-		st := &out[i]
-		st.A.Samples, st.B.Samples = s.metricOf(c.options.Metric, s.a), s.metricOf(c.options.Metric, s.b)
+		st, by := &out[i], s.judgedBy(c.options)
+		st.Metric = by
+		st.A.Samples, st.B.Samples = s.metricOf(by, s.a), s.metricOf(by, s.b)
 		st.A.Std, st.B.Std = std(st.A.Samples), std(st.B.Samples)
 		if !s.compares() {
 			a, b := st.A.Samples, st.B.Samples
@@ -61,10 +62,10 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 			st.Verdict = CannotTell
 			continue
 		}
-		o := c.statsFor(s, c.options.Metric, noise)
-		st.Comparison = s.compare(kindOf(c.options.Metric), st.A.Samples, st.B.Samples, o, measured)
+		o := c.statsFor(s, by, noise)
+		st.Comparison = s.compare(kindOf(by), st.A.Samples, st.B.Samples, o, measured)
 		main = append(main, judged{&st.Comparison, o, &st.Verdict, true})
-		st.More = s.more(c.options.Metric)
+		st.More = s.more(by)
 		if m := s.judgeUnprofiled(c.options.Stats, measured); m != nil {
 			st.More = append(st.More, *m)
 		}
@@ -81,16 +82,22 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 				works = append(works, judged{&m.Comparison, o, &m.Verdict, true})
 				continue
 			}
-			m.Comparison = s.compare(kindOf(m.Name), a, b, o, measured*(len(StageMeasures)-2))
+			if s.paced && (m.Name == spanMetric || m.Name == intervalMetric) {
+				m.Comparison = s.compare(kindOf(m.Name), a, b, o, measured)
+				paces = append(paces, judged{&m.Comparison, o, &m.Verdict, true})
+				continue
+			}
+			m.Comparison = s.compare(kindOf(m.Name), a, b, o, measured*(len(StageMeasures)-3))
 			more = append(more, judged{&m.Comparison, o, &m.Verdict, m.LessIsBetter})
 		}
 	}
 	judgeAll(main)
+	judgeAll(paces)
 	judgeAll(works)
 	judgeAll(unprofiled)
 	judgeAll(more)
 	for i := range out {
-		c.rateFollows(&out[i])
+		out[i].rateFollows()
 	}
 }
 
@@ -126,7 +133,7 @@ func (s *stagePair) figure(name string, x *stageSide) []float64 {
 func (s *stagePair) more(but string) []Metric {
 	var out []Metric
 	for _, m := range StageMeasures {
-		if m.Name != but && m.kind != countFigure && len(s.figure(m.Name, s.a)) > 0 && len(s.figure(m.Name, s.b)) > 0 {
+		if m.Name != but && (m.Name != intervalMetric || s.paced) && m.kind != countFigure && len(s.figure(m.Name, s.a)) > 0 && len(s.figure(m.Name, s.b)) > 0 {
 			out = append(out, Metric{Name: m.Name, Unit: m.Unit, LessIsBetter: m.LessIsBetter})
 		}
 	}

@@ -24,6 +24,7 @@ type pass struct {
 	prompt, decode *int64 // tokens; nil when not known
 	steps          *int64 // forward passes that decode; nil when not known
 	cpu, span      *int64 // ns; nil when it never ended, or has no device work
+	interval       *int64 // ns from its start to that of the next pass; nil where that does not follow directly
 	busy, sum      int64  // ns, added up over GPUs
 	gpus           int64  // that run its work
 	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
@@ -145,6 +146,7 @@ type passRow struct {
 	Decode   *int64 `col:"decode_token_count"`
 	Steps    *int64 `col:"step_count"`
 	CPU      *int64 `col:"cpu_ns"`
+	Interval *int64 `col:"interval_ns"`
 	Span     *int64 `col:"gpu_span_ns"`
 	Busy     *int64 `col:"gpu_busy_ns"`
 	Sum      *int64 `col:"gpu_sum_ns"`
@@ -205,7 +207,7 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 	out := make([]pass, len(rows))
 	for i, r := range rows {
 		// Passes that lost work, whose times are not known, are no samples.
-		p := pass{stage: r.Stage, number: r.Pass, repeat: r.Repeat, source: r.SourceID, isWarmup: r.IsWarmup, prompt: r.Prompt, decode: r.Decode, steps: r.Steps, cpu: r.CPU, span: r.Span,
+		p := pass{stage: r.Stage, number: r.Pass, repeat: r.Repeat, source: r.SourceID, isWarmup: r.IsWarmup, prompt: r.Prompt, decode: r.Decode, steps: r.Steps, cpu: r.CPU, interval: r.Interval, span: r.Span,
 			busy: frame.Or(r.Busy, 0), sum: frame.Or(r.Sum, 0), time: r.Time, kernels: r.Kernels, lost: r.Lost, gpus: r.GPUs}
 		if p.time != nil {
 			p.parts = parts{*r.Kernel + *r.Graph + *r.Copy, *r.Other, idle[i]}

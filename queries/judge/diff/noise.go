@@ -23,11 +23,13 @@ type noiseRow struct {
 	Busy   *float64 `col:"gpu_busy_ns"`
 	Sum    *float64 `col:"gpu_sum_ns"`
 	CPU    *float64 `col:"cpu_ns"`
+
+	Interval *float64 `col:"interval_ns"`
 }
 
 // metric returns a metric by name; nil where nothing is known of it.
 func (r noiseRow) metric(name string) *float64 {
-	return map[string]*float64{spanMetric: r.Span, busyMetric: r.Busy, sumMetric: r.Sum, "cpu_ns": r.CPU}[name]
+	return map[string]*float64{spanMetric: r.Span, busyMetric: r.Busy, sumMetric: r.Sum, "cpu_ns": r.CPU, intervalMetric: r.Interval}[name]
 }
 
 var (

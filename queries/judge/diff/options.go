@@ -16,7 +16,7 @@ func (o Options) whole() (Options, error) {
 		o.By = ByKernel
 	}
 	if o.Metric == "" {
-		o.Metric = spanMetric
+		o.Metric, o.paced = spanMetric, true
 	}
 	o.Metric = Canonical(o.Metric)
 	if !slices.Contains(terms.StageTimes(), o.Metric) {
@@ -70,18 +70,19 @@ type StageMeasure struct {
 
 // The names of measures that others are told by.
 const (
-	spanMetric    = "gpu_span_ns" // what stages are judged by unless the caller says otherwise
-	busyMetric    = "gpu_busy_ns"
-	idleMetric    = "gpu_idle_ns"
-	aloneMetric   = "alone_ns" // without a profiler: of recordings, not of what they hold
-	tokenRateName = "tokens_per_s"
-	tokenTimeName = "ns_per_token"
-	launchesName  = "launches"
+	spanMetric     = "gpu_span_ns" // what stages are judged by unless the caller says otherwise
+	intervalMetric = "interval_ns" // or the CPU paces them
+	busyMetric     = "gpu_busy_ns"
+	idleMetric     = "gpu_idle_ns"
+	aloneMetric    = "alone_ns" // without a profiler: of recordings, not of what they hold
+	tokenRateName  = "tokens_per_s"
+	tokenTimeName  = "ns_per_token"
+	launchesName   = "launches"
 )
 
 // StageMeasures are all of them, in the order in which they are told.
 var StageMeasures = func() (out []StageMeasure) {
-	kinds := map[string]figureKind{spanMetric: spanFigure, busyMetric: workFigure, idleMetric: idleFigure, "gpu_sum_ns": workFigure, "cpu_ns": cpuFigure, tokenRateName: rateFigure, tokenTimeName: rateFigure, launchesName: countFigure}
+	kinds := map[string]figureKind{spanMetric: spanFigure, busyMetric: workFigure, idleMetric: idleFigure, "gpu_sum_ns": workFigure, "cpu_ns": cpuFigure, intervalMetric: paceFigure, tokenRateName: rateFigure, tokenTimeName: rateFigure, launchesName: countFigure}
 	for _, m := range terms.MeasuresIn(terms.Measures, terms.Diff) {
 		out = append(out, StageMeasure{m, kinds[m.Name]})
 	}

@@ -28,10 +28,11 @@ const (
 type Options struct {
 	By          Dimension // ByKernel when empty
 	Stage       string    // only this stage; "" for all
-	Metric      string    // what stages are judged by: gpu_span_ns (when empty), gpu_busy_ns, gpu_sum_ns, cpu_ns
+	Metric      string    // what stages are judged by: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, interval_ns. When empty, gpu_span_ns, but interval_ns where the CPU paces them
 	Unfold      bool      // ByTree: what is the same in several instances of modules, such as the layers of a model, is a row each, not one
 	Top         int       // items shown; 0 for all. What is left out is added up in a last item, so that totals hold
 	Stats       stats.Options
+	paced       bool     // the caller left Metric open
 	AssumeNoise *float64 // changes between runs up to this count as noise: 0.02 is 2 %; nil: what the warehouse's history says
 }
 
@@ -82,6 +83,7 @@ type Result struct {
 	Serving     []ServingLoad           // what load generators measured, by load; none where no run has such results
 	Differences []conditions.Difference // what else differs between the sides
 	Notes       []string                // what a reader must know of the figures
+	Next        []string                // commands that would tell what cannot be told
 	Queries     []Source                // what the figures are from
 	Same        bool                    // both sides are the same captures
 
@@ -114,7 +116,8 @@ type Stage struct {
 	// Delta is that of the ledger's time, hence of means; nil when one side has none. Its parts are the sums of those of the items (of
 	// kernels, where items are no parts of time).
 	Delta         *Delta
-	Comparison    stats.Comparison // of Options.Metric for one Unit; work outside stages is not judged
+	Metric        string           // what it is judged by: Options.Metric, or interval_ns where the CPU paces its passes
+	Comparison    stats.Comparison // of Metric for one Unit; work outside stages is not judged
 	NotWhole      bool             // a side did not record all of it: nothing is said of what changed; Comparison.Why has the reason
 	Level         string           // what the samples are: passes, steps, repeats or runs
 	Verdict       Verdict
@@ -135,7 +138,7 @@ type StageSide struct {
 	GPUs            int64     // that times of one pass are added up over, at most; 0 where that is not told
 	PerUnitNs       int64     // TimeNs / Units, rounded
 	TypicalNs       *int64    // the centre of that over the samples, which one stall does not move, as Contributors and Measure.TypicalNs are; nil without samples
-	Samples         []float64 // Options.Metric for one unit: of passes, or the median passes of repeats or runs
+	Samples         []float64 // Stage.Metric for one unit: of passes, or the median passes of repeats or runs
 	Std             *float64  // sample standard deviation of Samples
 	Launches        *int64    // kernels; nil where graphs were traced as a whole: theirs are not seen
 }

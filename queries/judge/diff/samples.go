@@ -18,6 +18,7 @@ type group struct {
 	prompt, decode *int64   // tokens; nil when not known. Ranks work on the same ones
 	steps          *int64   // forward passes that decode; nil when not known
 	cpu, span      *float64 // ns, of the process that takes longest: a pass lasts until the last one is done; nil when one is not known
+	interval       *float64 // ns from its start to that of the next pass, likewise
 	busy, sum      int64    // ns, added up over GPUs
 	gpus           int64    // of each process, together
 	time           int64
@@ -113,12 +114,12 @@ func (s *stageSide) addPass(run int, p pass) {
 	if !known {
 		i = len(s.groups)
 		s.index[key] = i
-		s.groups = append(s.groups, group{run: run, repeat: p.repeat, number: p.number, cpu: new(float64), span: new(float64), kernels: new(int64)})
+		s.groups = append(s.groups, group{run: run, repeat: p.repeat, number: p.number, cpu: new(float64), interval: new(float64), span: new(float64), kernels: new(int64)})
 	}
 	g := &s.groups[i]
 	g.prompt, g.decode = larger(g.prompt, p.prompt), larger(g.decode, p.decode)
 	g.steps = larger(g.steps, p.steps)
-	g.cpu, g.span = longest(g.cpu, p.cpu), longest(g.span, p.span)
+	g.cpu, g.span, g.interval = longest(g.cpu, p.cpu), longest(g.span, p.span), longest(g.interval, p.interval)
 	g.busy += p.busy
 	g.sum += p.sum
 	g.gpus += p.gpus

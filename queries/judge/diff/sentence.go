@@ -12,15 +12,31 @@ import (
 	"prof/queries/judge/stats"
 )
 
+// IsPaced reports whether the CPU paces the stage, so that it is judged by the time from pass to pass.
+func (st *Stage) IsPaced() bool { return st.Metric == intervalMetric }
+
+// spanText is what became of the GPU span of a stage that is judged from pass to pass.
+func (st *Stage) spanText() string {
+	c, verdict := st.of(spanMetric)
+	if !st.IsPaced() || c == nil {
+		return ""
+	}
+	return fmt.Sprintf("the GPU span of a %s is %s (%s)", st.Unit, fromTo(*c, " -> "), verdict)
+}
+
 // sentence tells a stage: verdict, figures, what they follow from and where the change comes from.
-func (st *Stage) sentence(s *stagePair, metric string) string {
+func (st *Stage) sentence(s *stagePair) string {
 	if !s.both() || s.name == outside {
 		return fmt.Sprintf("%s: %s.", stageName(st.Name), st.Comparison.Why)
 	}
 	c := st.Comparison
 	out := stageName(st.Name) + ": " + st.changeText()
-	if metric != spanMetric {
-		out += " by " + metric
+	switch st.Metric {
+	case spanMetric, "":
+	case intervalMetric:
+		out += " from pass to pass"
+	default:
+		out += " by " + st.Metric
 	}
 	if !math.IsNaN(c.A) && !math.IsNaN(c.B) {
 		out += fmt.Sprintf(", from %s%s to %s per %s", centreText(c), judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
@@ -32,7 +48,7 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if st.StageExpected != "" {
 		out += "; A and B differ by " + st.StageExpected
 	}
-	for _, words := range []string{st.launches(s), st.aloneText(), st.sureText()} {
+	for _, words := range []string{st.spanText(), st.launches(s), st.aloneText(), st.sureText()} {
 		if words != "" {
 			out += ". " + capital(words)
 		}
@@ -49,12 +65,12 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	}
 	if words := contributorWords(st.Contributors, true); words != "" && words != said {
 		lead := "Largest differences: "
-		if st.Verdict == Better || st.Verdict == Worse {
+		if _, verdict := st.ofParts(); verdict == Better || verdict == Worse {
 			lead = "The change comes from "
 		}
 		out += ". " + lead + words
 	}
-	if metric == spanMetric {
+	if st.Metric == spanMetric {
 		out += st.meanText(s)
 	}
 	return out + "."
@@ -80,12 +96,20 @@ func (st *Stage) unsureText() string {
 	case st.Verdict != CannotTell || c.Effect == nil:
 		return ""
 	}
-	out := signedPercent(*c.Effect)
+	out := st.fromTo(" -> ")
+	if st.IsPaced() {
+		out += " from pass to pass"
+	}
+	out += ", " + signedPercent(*c.Effect)
 	if doubt := c.Doubt(); doubt != "" {
 		return out + "; " + doubt
 	}
 	if st.isApart() && c.Smallest != nil && *c.Smallest > math.Abs(*c.Effect) {
-		return fmt.Sprintf("%s in these two processes; two of the same code may differ by %s", out, stats.SizeText(*c.Smallest))
+		by := "more"
+		if c.Hidden() != "" {
+			by = stats.SizeText(*c.Smallest)
+		}
+		return fmt.Sprintf("%s in these two processes; two of the same code may differ by %s", out, by)
 	}
 	if hidden := c.Hidden(); hidden != "" && *c.Smallest > math.Abs(*c.Effect) {
 		out += "; " + hidden
@@ -117,8 +141,10 @@ func (st *Stage) seenText() string {
 }
 
 // fromTo are the centres of both sides.
-func (st *Stage) fromTo(between string) string {
-	a, b := judge.DurationText(st.Comparison.A), judge.DurationText(st.Comparison.B)
+func (st *Stage) fromTo(between string) string { return fromTo(st.Comparison, between) }
+
+func fromTo(c stats.Comparison, between string) string {
+	a, b := judge.DurationText(c.A), judge.DurationText(c.B)
 	if a == b {
 		return a
 	}

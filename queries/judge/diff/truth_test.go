@@ -237,4 +237,7 @@ func TestOneSided(t *testing.T) {
 	if c := st.Comparison; c.Verdict != stats.CannotTell || c.Why != "only in B" {
 		t.Errorf("%+v", c)
 	}
+	if r := compared(t, a, []runData{made("b", 2, prefill)}, bare); r.Words != "cannot tell: no stage is on both sides (A: decode; B: prefill)" || r.Verdict != CannotTell {
+		t.Errorf("%s: %s", r.Verdict, r.Words)
+	}
 }

@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ func (r *Result) conclude(c *comparer) {
 				st.More[k].Verdict, st.More[k].Comparison.Verdict, st.More[k].Comparison.Why = NoChange, stats.NoChange, sameWords
 			}
 		}
-		st.Words = st.sentence(c.stages[i], r.Options.Metric)
+		st.Words = st.sentence(c.stages[i])
 		if n := c.stages[i].a.untimed + c.stages[i].b.untimed; n > 0 {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the idle time of %s is unknown; only their GPU work counts", stageName(st.Name), say.Count(int64(n), "pass", "passes")))
 		}
@@ -34,12 +35,31 @@ func (r *Result) conclude(c *comparer) {
 	}
 	r.Verdict = r.overall()
 	r.Words = r.line() + c.graphText()
+	r.Next = r.next()
 	r.addServing()
 	for _, st := range r.Stages {
 		if st.Unit == PerToken {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are per token, because the passes of A and B have different numbers of tokens", stageName(st.Name)))
 		}
 	}
+}
+
+// next are the commands that tell what single processes do not: captures of several processes a side, as many as the change takes that needs most of them.
+func (r *Result) next() []string {
+	n := 0
+	for _, st := range r.judgedStages() {
+		if st.Verdict == CannotTell && st.Comparison.Method == stats.MethodProcess {
+			n = max(n, stats.FewProcesses, st.Comparison.Processes(r.Options.Stats))
+		}
+	}
+	if n == 0 || r.Verdict != CannotTell || len(r.A.Runs) == 0 || len(r.B.Runs) == 0 {
+		return nil
+	}
+	a, b := r.A.Runs[len(r.A.Runs)-1].Name+"-2", r.B.Runs[len(r.B.Runs)-1].Name+"-2"
+	capture := func(run string) string {
+		return fmt.Sprintf("prof capture --run %s --repeats %d -- CMD...", judge.ShellWord(run), n)
+	}
+	return []string{capture(a), capture(b), fmt.Sprintf("prof diff %s %s", judge.ShellWord(a), judge.ShellWord(b))}
 }
 
 // graphText says that kernels cannot be compared where one side's CUDA graphs were traced as a whole and the other's were not.
@@ -102,9 +122,14 @@ func (r *Result) line() string {
 	if r.Same {
 		return sameWords
 	}
+	list := r.judgedStages()
+	inA, inB := namesOf(list, func(st Stage) int64 { return st.A.Passes }), namesOf(list, func(st Stage) int64 { return st.B.Passes })
+	if inA != "" && inB != "" && !slices.ContainsFunc(list, func(st Stage) bool { return min(st.A.Passes, st.B.Passes) > 0 }) {
+		return fmt.Sprintf("cannot tell: no stage is on both sides (A: %s; B: %s)", inA, inB)
+	}
 	var changed, others []string
 	worse, better := false, false
-	for _, st := range r.judgedStages() {
+	for _, st := range list {
 		text := stageName(st.Name) + st.shortText()
 		if st.Verdict != Better && st.Verdict != Worse {
 			if figures := st.unsureText(); figures != "" {
@@ -123,6 +148,10 @@ func (r *Result) line() string {
 			continue
 		}
 		worse, better = worse || st.Verdict == Worse, better || st.Verdict == Better
+		if st.IsPaced() {
+			changed = append(changed, text+" from pass to pass ("+st.fromTo(" -> ")+st.leastText()+"); "+st.spanText())
+			continue
+		}
 		text += " (" + st.fromTo(" -> ") + st.leastText() + ")"
 		if words := contributorWords(st.Contributors, false); words != "" {
 			text += ": " + words
@@ -133,6 +162,17 @@ func (r *Result) line() string {
 		changed = append(changed, fmt.Sprintf("net of these changes over the measured passes of A: %s", signedTime(int64(r.sureChange()))))
 	}
 	return strings.Join(append(changed, others...), "; ")
+}
+
+// namesOf names the stages of which a side has passes.
+func namesOf(list []Stage, passes func(Stage) int64) string {
+	var out []string
+	for _, st := range list {
+		if passes(st) > 0 {
+			out = append(out, stageName(st.Name))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // shortText is changeText as part of a sentence.

@@ -14,6 +14,7 @@ const (
 	busyMetric = "gpu_busy_ns"
 	sumMetric  = "gpu_sum_ns"
 	cpuMetric  = "cpu_ns"
+	paceMetric = "interval_ns"
 )
 
 // changed returns what changed between the baseline and the run, with causes by a metric, which is asked for once.
@@ -61,7 +62,7 @@ func (j *judging) see(c *Check) string {
 	if c.Stage != "" {
 		words = append(words, "--stage", judge.ShellWord(c.Stage))
 	}
-	if m := diff.Canonical(c.Rule.Metric); c.Rule.Kind == StageFigure && (m == busyMetric || m == sumMetric || m == cpuMetric) {
+	if m := diff.Canonical(c.Rule.Metric); c.Rule.Kind == StageFigure && (m == busyMetric || m == sumMetric || m == cpuMetric || m == paceMetric) {
 		words = append(words, "--metric", m)
 	}
 	return strings.Join(words, " ")

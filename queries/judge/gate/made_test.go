@@ -34,7 +34,7 @@ type madeStage struct {
 
 // madeColumns are the columns that callers read, by query.
 var madeColumns = map[string]string{
-	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count step_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
+	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count step_count cpu_ns interval_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
 		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns lost_count device_count",
 	"pass-work":       "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
 	"sources":         "sha256 source_id kind",
@@ -108,9 +108,9 @@ func (s madeStage) row(query string, n, idle int64, columns int) []any {
 	if query == "pass-work" {
 		return []any{s.name, n, int64(1), false, kind, s.kernel, nil, nil, "1 x 1 x 1", "32 x 1 x 1", int64(1), s.ns, s.ns, s.ns, 0.0}
 	}
-	row := []any{s.name, n, int64(1), int64(1), false, s.tokens, s.tokens, s.tokens, s.cpu, s.ns + idle, s.ns, s.ns, s.ns + idle, s.launches, kernelNs, graphNs, copyNs, int64(0), int64(0), int64(0), idle}
+	row := []any{s.name, n, int64(1), int64(1), false, s.tokens, s.tokens, s.tokens, s.cpu, nil, s.ns + idle, s.ns, s.ns, s.ns + idle, s.launches, kernelNs, graphNs, copyNs, int64(0), int64(0), int64(0), idle}
 	if s.ns == 0 || s.isSum {
-		row[9], row[12], row[20] = nil, nil, int64(0)
+		row[10], row[13], row[21] = nil, nil, int64(0)
 	}
 	for len(row) < columns {
 		row = append(row, int64(0))
@@ -203,7 +203,7 @@ func sayMade(t *testing.T) {
 		"lost":  {stages: []madeStage{stage("prefill", "gemm", nil), stage("decode", "old", nil)}, mfu: [][]any{{"decode", 0.2, nil, nil, false, nil}}},
 	}
 	for name, rules := range map[string]string{
-		"pr": "stage.nosuch.gpu_span_ns <= 1ms\nstage.decoed.gpu_span_ns <= 1ms\nstage.tail.gpu_span_ns <= +5%\nstage.extra.gpu_span_ns <= +5%\nstage.bare.tokens_per_s >= 1\nstage.bare.cpu_ns <= 1ms\nstage.(none).cpu_ns <= 1ms\n" +
+		"pr": "stage.nosuch.gpu_span_ns <= 1ms\nstage.decoed.gpu_span_ns <= 1ms\nstage.tail.gpu_span_ns <= +5%\nstage.extra.gpu_span_ns <= +5%\nstage.bare.tokens_per_s >= 1\nstage.bare.cpu_ns <= 1ms\nstage.bare.interval_ns <= 1ms\nstage.(none).cpu_ns <= 1ms\n" +
 			"stage.no-work.gpu_span_ns <= 1ms\nkernel:/nothing/.mean_ns <= 1ms\nstage.decode.kernel:/old/.mean_ns <= +5%\nstage.decode.kernel:/nothing/.mean_ns <= 1ms\nstage.decode.kernel:/fresh/.mean_ns <= +5%\n" +
 			"stage.graphs.kernel:/k/.mean_ns <= 1ms\nstage.graphs.launches <= 1\nstage.graphs.new_kernels <= 0\nstage.copies.new_kernels <= 0\nstage.decode.new_kernels <= 0\nnew_kernels <= 0\nmfu.prefill >= 0.3\nmfu.nosuch >= 0.3\noverhead <= 25%\n" +
 			"overhead.deep <= 25%\nstage.prefill.gpu_span_ns <= +1ms\nstage.prefill.gpu_span_ns <= +3%\nstage.decode.gpu_span_ns <= +5%",

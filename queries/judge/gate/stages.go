@@ -144,10 +144,12 @@ func (j *judging) unknownStage(stage string) string {
 // missingFigure returns why a side has no value of a stage's figure. sums are those of its GPU work.
 func missingFigure(stage, metric string, side diff.Side, sums []float64) string {
 	switch metric = diff.Canonical(metric); {
-	case stage == outside || stage == "" && metric == "cpu_ns":
+	case stage == outside || stage == "" && (metric == "cpu_ns" || metric == "interval_ns"):
 		return fmt.Sprintf("work outside stages belongs to no pass and has no %s, only gpu_sum_ns and launches", metric)
 	case metric == "tokens_per_s" || metric == "ns_per_token":
 		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
+	case metric == "interval_ns":
+		return fmt.Sprintf("no passes of %s directly follow each other", sideName(side))
 	case metric == "cpu_ns":
 		return fmt.Sprintf("the CPU time of the passes of %s is unknown", sideName(side))
 	case slices.Max(append(sums, 0)) > 0:

@@ -60,7 +60,11 @@ func CompareRuns(a, b []float64, o Options) Comparison {
 		case single:
 			c.byNoise(logsOf(a, b), o)
 		default:
-			c.byTest(logsOf(a, b), o.Noise, o)
+			p := logsOf(a, b)
+			if df := c.NA + c.NB - 2; p.logs && df > 0 {
+				c.processSD = math.Sqrt((spread(p.a) + spread(p.b)) / float64(df))
+			}
+			c.byTest(p, o.Noise, o)
 		}
 		c.widen(o.Noise, o)
 	}

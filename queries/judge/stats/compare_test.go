@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 		{"passes within assumed noise", []float64{100, 101, 99}, []float64{120, 121, 119}, AssumeNoise(0.3), MethodWelch, CannotTell, "assumed noise of 30 %"},
 		{"sure within a process, processes may vary", []float64{100, 100.1, 99.9, 100, 100.1}, []float64{104.5, 104.6, 104.4, 104.5, 104.7}, &Noise{SD: 0.19, DF: 72, From: "test machines"}, MethodProcess, CannotTell, "differs by 4.5 % (p = 0.8"},
 		{"sure within a process, and beyond the margin", []float64{100, 100.1, 99.9, 100, 100.1}, []float64{104.5, 104.6, 104.4, 104.5, 104.7}, &Noise{SD: 0.005, DF: 72, From: "test machines"}, MethodProcess, Changed, "differs by 4.5 % (p = "},
-		{"passes within learned noise", []float64{100, 101, 99}, []float64{120, 121, 119}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodProcess, CannotTell, "cannot be told from noise: capture each side with prof capture --repeats 3"},
+		{"passes within learned noise", []float64{100, 101, 99}, []float64{120, 121, 119}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodProcess, CannotTell, "cannot be told from noise: capture each side with prof capture --repeats 4"},
 		{"zeros, and processes may vary", []float64{0, 100, 101, 99}, []float64{100, 100.9, 99.3, 100}, &Noise{SD: 0.19, DF: 72, From: "test machines"}, MethodWelch, CannotTell, "is assumed (test machines): capture each side with prof capture --repeats 3"},
 		{"learned, beyond", []float64{100}, []float64{150}, &Noise{Floor: 0.07, SD: 0.01, DF: 4}, MethodFloor, Changed, "noise floor, 1 and 1 samples"},
 		{"no sample", nil, []float64{1}, nil, "", CannotTell, "side A has no samples"},
@@ -192,6 +192,37 @@ func TestNoise(t *testing.T) {
 	for _, ratio := range []float64{-0.1, math.NaN(), math.Inf(1)} {
 		if n := AssumeNoise(ratio); n != nil {
 			t.Errorf("noise of %v: %+v", ratio, n)
+		}
+	}
+}
+
+// TestProcesses holds that as many processes as are advised find the change in about nine of ten cases, and that none are advised for what no reasonable
+// number tells.
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	o := DefaultOptions()
+	for _, c := range []struct{ sd, effect float64 }{{0.02, 0.1}, {0.05, 0.1}, {0.1, 0.2}, {0.19, 0.5}, {0.19, -0.4}} {
+		n := Comparison{Effect: &c.effect, processSD: c.sd}.Processes(o)
+		found := 0
+		for range 400 {
+			side := func(scale float64) (out []float64) {
+				for range n {
+					out = append(out, scale*math.Exp(c.sd*random.NormFloat64()))
+				}
+				return out
+			}
+			if got := CompareRuns(side(1), side(1+c.effect), o); got.Verdict == Changed {
+				found++
+			}
+		}
+		if n < FewProcesses || n > mostProcesses || found < 320 {
+			t.Errorf("%+v: %d processes find it in %d of 400", c, n, found)
+		}
+	}
+	for _, c := range []Comparison{{}, {Effect: new(0.01), processSD: 0.19}, {Effect: new(0.1)}, {Effect: new(0.0), processSD: 0.1}, {Effect: new(-1.0), processSD: 0.1}} {
+		if n := c.Processes(o); n != 0 {
+			t.Errorf("%+v: %d processes", c, n)
 		}
 	}
 }

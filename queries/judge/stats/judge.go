@@ -41,7 +41,7 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case c.Effect == nil:
 		return judgeFromNothing(c, p, o)
 	case c.lone:
-		return CannotTell, "differs by " + percent(*c.Effect) + ", but one side has a single sample, which may be a stall" + missing(c)
+		return CannotTell, "differs by " + percent(*c.Effect) + ", but one side has a single sample, which may be a stall" + missing(c, o)
 	}
 	size := math.Abs(math.Log1p(*c.Effect))
 	differs := "differs by " + percent(*c.Effect)
@@ -58,14 +58,14 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case within && c.FloorAssumed:
 		return CannotTell, fmt.Sprintf("%s, within the assumed noise of %s%s", differs, percent(*c.Floor), c.between())
 	case within && c.NoiseFrom != "":
-		return CannotTell, fmt.Sprintf("%s; run-to-run noise of up to %s is assumed (%s)%s", differs, percent(*c.Floor), c.NoiseFrom, moreProcesses)
+		return CannotTell, fmt.Sprintf("%s; run-to-run noise of up to %s is assumed (%s)%s", differs, percent(*c.Floor), c.NoiseFrom, c.moreProcesses(o))
 	case within && (sure || *c.Floor > o.margin()):
 		return CannotTell, fmt.Sprintf("%s, but identical runs differ by up to %s: compare several runs per side", differs, percent(*c.Floor))
 	}
 	if c.isLikely() {
-		return CannotTell, fmt.Sprintf("%s; likely, but not sure: p must be at most %s%s%s", differs, digits(o.alpha()), c.between(), missing(c))
+		return CannotTell, fmt.Sprintf("%s; likely, but not sure: p must be at most %s%s%s", differs, digits(o.alpha()), c.between(), missing(c, o))
 	}
-	return CannotTell, differs + c.between() + c.sight() + missing(c)
+	return CannotTell, differs + c.between() + c.sight() + missing(c, o)
 }
 
 // isLikely reports whether the interval leaves out that nothing changed, although p is too large to be sure: each end of the interval is at Alpha, of one
@@ -143,7 +143,7 @@ func judgeFromNothing(c Comparison, p *float64, o Options) (Verdict, string) {
 	case p != nil && *p <= o.alpha() && c.NoiseFrom == "":
 		return Changed, "up from 0" + evidence(c, p)
 	}
-	return CannotTell, "up from 0" + evidence(c, p) + missing(c)
+	return CannotTell, "up from 0" + evidence(c, p) + missing(c, o)
 }
 
 func evidence(c Comparison, p *float64) string {
@@ -162,16 +162,41 @@ func evidence(c Comparison, p *float64) string {
 	return fmt.Sprintf(" (p = %s, %s, %d and %d samples)", digits(*p), c.Method, c.NA, c.NB)
 }
 
+// How many processes a side at least show how much they differ, and how many are worth advising.
+const (
+	FewProcesses  = 3
+	mostProcesses = 20
+)
+
+// Processes is how many processes a side would tell a change of this size in nine of ten cases, by Student's t and what processes are known or seen to
+// differ by; 0 where more than mostProcesses would, or that is not known.
+func (c Comparison) Processes(o Options) int {
+	if c.Effect == nil || *c.Effect <= -1 || *c.Effect == 0 || c.processSD <= 0 {
+		return 0
+	}
+	for n := FewProcesses; n <= mostProcesses; n++ {
+		df := float64(2*n - 2)
+		if (quantileT(o.strictest(), df)+quantileT(0.2, df))*c.processSD*math.Sqrt(2/float64(n)) <= math.Abs(math.Log1p(*c.Effect)) {
+			return n
+		}
+	}
+	return 0
+}
+
 // moreProcesses is what tells by how much processes of the same code differ.
-const moreProcesses = ": capture each side with prof capture --repeats 3, or give the noise with --assume-noise 3%"
+func (c Comparison) moreProcesses(o Options) string {
+	return fmt.Sprintf(": capture each side with prof capture --repeats %d, or give the noise with --assume-noise 3%%", max(FewProcesses, c.Processes(o)))
+}
 
 // missing returns what would tell more.
-func missing(c Comparison) string {
-	switch c.Method {
-	case MethodFloor:
+func missing(c Comparison, o Options) string {
+	switch n := c.Processes(o); {
+	case c.Method == MethodFloor:
 		return ": compare several runs per side"
-	case MethodProcess:
-		return moreProcesses
+	case c.Method == MethodProcess:
+		return c.moreProcesses(o)
+	case n > 0 && n > max(c.NA, c.NB):
+		return fmt.Sprintf(": compare %d repeats or runs a side", n)
 	}
 	return ": compare more repeats or runs"
 }

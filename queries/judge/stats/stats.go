@@ -85,6 +85,7 @@ type Comparison struct {
 
 	Floor        *float64 // changes up to this ratio are noise between runs, however sure they are; nil where none is known or none is due
 	FloorAssumed bool     // Floor is what the user said
+	processSD    float64  // what processes differ by, known or seen; 0 where that is not known
 	NoiseSD      *float64 // standard deviation of the logarithm between processes that P, Low and High allow for; nil where the samples show it themselves
 	NoiseFrom    string   // what that was measured on, where it is assumed; "" where it is learned, or none is needed
 	Sure         bool     // set by Judge: p is at most Alpha

@@ -95,6 +95,7 @@ func (c *Comparison) byProcess(p pair, passes meanError, noise Noise, o Options)
 	whole := between + passes.se*passes.se
 	e := meanError{math.Sqrt(whole), whole * whole / (between*between/float64(noise.DF) + math.Pow(passes.se, 4)/passes.df)}
 	shift := math.Log1p(*c.Effect)
+	c.processSD = noise.SD
 	c.Method, c.P, c.NoiseSD, c.NoiseFrom = MethodProcess, new(e.p(math.Abs(shift))), new(noise.SD), noise.From
 	c.within(p, e, shift, o.strictest(), o)
 }

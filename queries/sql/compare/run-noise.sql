@@ -1,4 +1,4 @@
--- run-noise v1: Stage times of equivalent runs: same workload, inputs, clean commit, software, machine and capture method. Their
+-- run-noise v2: Stage times of equivalent runs: same workload, inputs, clean commit, software, machine and capture method. Their
 --     differences are noise.
 -- grain: one stage of a run, or of a repeat of the workload within a run
 -- key: run_id, repeat, stage
@@ -17,6 +17,7 @@
 --   gpu_busy_ns: median GPU busy time (union of device intervals); NULL without device work
 --   gpu_sum_ns: median sum of device work durations; NULL without device work, and for all device work of a source
 --   cpu_ns: median CPU time
+--   interval_ns: median of CPU start time to that of the next pass, where that follows directly; NULL without such passes
 
 -- Of runs that hold the same capture the first one counts. A group has two rows of a stage or more: one alone differs from nothing.
 WITH used AS (
@@ -25,7 +26,7 @@ WITH used AS (
     WHERE n.sha256 IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY n.sha256 ORDER BY n.run_id) = 1
 ), took AS (
-    SELECT p.run_id, p.repeat_id, p.stage, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.cpu_ns
+    SELECT p.run_id, p.repeat_id, p.stage, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.cpu_ns, p.interval_ns
     FROM stage_pass p
     WHERE p.is_counted AND NOT p.is_warmup AND (stage IS NULL OR p.stage = stage)
     UNION ALL
@@ -35,6 +36,7 @@ WITH used AS (
         NULL,
         max(d.end_ns) - min(d.start_ns),
         sum(d.kernel_ns + d.graph_ns + d.copy_ns)::BIGINT,
+        NULL,
         NULL,
         NULL
     FROM device_time d
@@ -55,7 +57,8 @@ WITH used AS (
         median(t.gpu_span_ns) AS gpu_span_ns,
         median(t.gpu_busy_ns) AS gpu_busy_ns,
         median(t.gpu_sum_ns) AS gpu_sum_ns,
-        median(t.cpu_ns) AS cpu_ns
+        median(t.cpu_ns) AS cpu_ns,
+        median(t.interval_ns) AS interval_ns
     FROM used u JOIN took t ON t.run_id = u.run_id
     GROUP BY u.group_name, u.run, u.run_id, t.repeat_id, t.stage
 )
@@ -69,7 +72,8 @@ SELECT
     s.gpu_span_ns,
     s.gpu_busy_ns,
     s.gpu_sum_ns,
-    s.cpu_ns
+    s.cpu_ns,
+    s.interval_ns
 FROM spent s
 QUALIFY count(*) OVER (PARTITION BY s.group_name, s.stage) > 1
 ORDER BY s.group_name, s.stage, s.run_id, s.repeat

@@ -11,12 +11,8 @@ SELECT x.range_id
 FROM (
     SELECT
         p.range_id,
-        row(p.stage, p.is_warmup, p.repeat_id) AS this,
-        lag(row(p.stage, p.is_warmup, p.repeat_id)) OVER (
-            PARTITION BY p.source_id, p.pid
-            ORDER BY p.start_ns, p.range_id
-        ) AS last
+        lag(p.interval_ns) OVER (PARTITION BY p.source_id, p.pid ORDER BY p.start_ns, p.range_id) AS interval_ns
     FROM stage_pass p
     WHERE p.run_id = run
 ) x
-WHERE x.this = x.last
+WHERE x.interval_ns IS NOT NULL

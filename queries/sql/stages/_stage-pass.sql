@@ -13,6 +13,7 @@
 --   path_id: normalised names of the ranges, by range_path
 --   start_ns: CPU start time
 --   end_ns: CPU end time; NULL when it never ended
+--   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly
 --   is_warmup: whether means exclude it: as warm-up by a rule or by the workload, or because it was found cold or of other work
 --   is_cold: whether it was found cold
 --   is_unlike: whether it does other work than the other passes
@@ -54,6 +55,7 @@ SELECT
     p.path_id,
     p.start_ns,
     p.end_ns,
+    p.interval_ns,
     p.is_warmup,
     p.is_cold,
     p.is_unlike,

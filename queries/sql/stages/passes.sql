@@ -1,4 +1,4 @@
--- passes v6: Each pass of each stage in time order, warm-up included: the samples behind the means of stages.
+-- passes v7: Each pass of each stage in time order, warm-up included: the samples behind the means of stages.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- notes: timelines workload launch range
@@ -21,6 +21,8 @@
 --   is_cold: whether it was found cold, see cold-passes
 --   is_unlike: whether it does other work than the other passes: twice or half as many kernels, or more so, where three quarters are alike
 --   start_ns: CPU start time, from the start of the source
+--   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its process
+--     lies between, only one of the two is warm-up, or it is of another repeat
 --   source_id: the source
 --   pid: process
 --   range_id: the range
@@ -50,6 +52,7 @@ SELECT
     s.is_cold,
     s.is_unlike,
     s.start_ns,
+    s.interval_ns,
     s.source_id,
     s.pid,
     s.range_id,

@@ -1,4 +1,4 @@
--- stage-samples v4: Each stage pass with its times and where GPU time went: the samples that comparisons of runs use. A run without stage
+-- stage-samples v5: Each stage pass with its times and where GPU time went: the samples that comparisons of runs use. A run without stage
 --     passes has one row per source for all its device work.
 -- grain: one pass of a stage, warm-up included
 -- key: source_id, range_id
@@ -19,6 +19,8 @@
 --   sequence_count: sequences it processed; NULL when unknown
 --   step_count: forward passes that decode; NULL when unknown
 --   cpu_ns: CPU time; NULL when it never ended, and for all device work of a source
+--   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its process
+--     lies between, only one of the two is warm-up, or it is of another repeat
 --   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work
 --   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
@@ -50,6 +52,7 @@ SELECT
     p.sequence_count,
     p.step_count,
     p.cpu_ns,
+    p.interval_ns,
     CASE WHEN p.range_id = 0 THEN d.span_ns ELSE p.gpu_span_ns END AS gpu_span_ns,
     CASE WHEN p.range_id = 0 THEN d.kernel_ns + d.graph_ns + d.copy_ns ELSE p.gpu_busy_ns END AS gpu_busy_ns,
     p.gpu_sum_ns,
@@ -78,6 +81,7 @@ FROM (
         s.sequence_count,
         s.step_count,
         s.cpu_ns,
+        s.interval_ns,
         s.gpu_span_ns,
         s.gpu_busy_ns,
         s.gpu_sum_ns,
@@ -95,6 +99,7 @@ FROM (
         NULL,
         0,
         false,
+        NULL,
         NULL,
         NULL,
         NULL,

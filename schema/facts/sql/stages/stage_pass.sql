@@ -14,6 +14,8 @@
 --   path_id BIGINT: normalised names of the ranges, by range_path
 --   start_ns BIGINT: CPU start time
 --   end_ns BIGINT: CPU end time; NULL when it never ended
+--   interval_ns BIGINT: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its
+--     process lies between, only one of the two is warm-up, or it is of another repeat
 --   is_warmup BOOLEAN: whether means exclude it: as warm-up by a rule or by the workload, or because it was found cold or of other work
 --   is_ruled BOOLEAN: whether a warm-up rule matches
 --   is_cold BOOLEAN: whether it was found cold, see cold_pass
@@ -156,6 +158,13 @@ SELECT
     p.path_id,
     p.start_ns,
     p.end_ns,
+    CASE
+        WHEN lead(row(p.stage, p.is_warmup, p.repeat_id)) OVER (
+            PARTITION BY p.source_id, p.pid
+            ORDER BY p.start_ns, p.range_id
+        ) = row(p.stage, p.is_warmup, p.repeat_id)
+            THEN lead(p.start_ns) OVER (PARTITION BY p.source_id, p.pid ORDER BY p.start_ns, p.range_id) - p.start_ns
+    END AS interval_ns,
     p.is_warmup,
     p.is_ruled,
     p.is_cold,
