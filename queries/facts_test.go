@@ -73,7 +73,7 @@ func TestFacts(t *testing.T) {
 				IS DISTINCT FROM (s.stage, s.pass, s.pid, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.prompt_token_count + s.decode_token_count, s.sequence_count, s.step_count)`)
 		none("passes that follow each other", `SELECT p.*, s.interval_ns FROM (SELECT *, lead(row(stage, is_warmup, repeat, start_ns)) OVER (PARTITION BY source_id, pid ORDER BY start_ns, range_id) AS next FROM {passes}($1::UUID)) p
 			JOIN {stage-samples}($1::UUID) s ON s.range_id = p.range_id AND s.source_id = p.source_id
-			WHERE p.interval_ns IS DISTINCT FROM s.interval_ns OR p.interval_ns IS DISTINCT FROM CASE WHEN row(next[1], next[2], next[3]) = row(stage, is_warmup, repeat) THEN next[4] - start_ns END`)
+			WHERE p.interval_ns IS DISTINCT FROM s.interval_ns OR p.interval_ns IS DISTINCT FROM CASE WHEN row(next[1], next[2], next[3]) = row(p.stage, p.is_warmup, p.repeat) THEN next[4] - p.start_ns END`)
 		none("parts of time", `SELECT s.* FROM {stage-samples}($1::UUID) s WHERE kernel_ns + graph_ns + copy_ns + other_ns + launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + profiler_ns + queued_ns + unknown_ns IS DISTINCT FROM time_ns
 			OR gpu_busy_ns IS DISTINCT FROM coalesce(kernel_ns + graph_ns + copy_ns, 0) OR gpu_span_ns > time_ns OR device_count = 1 AND gpu_span_ns <> time_ns OR (device_count = 0) <> (time_ns IS NULL) OR (device_count = 0) <> (gpu_sum_ns = 0)`)
 		none("work and samples name other passes", `SELECT s.range_id, w.range_id, w.stage FROM (SELECT DISTINCT source_id, range_id, stage, pass, repeat, pid, is_warmup FROM {pass-work}($1::UUID) WHERE stage IS DISTINCT FROM '(none)') w

@@ -133,7 +133,7 @@ func TestCheckRules(t *testing.T) {
 	}{
 		{[]string{"check"}, p.path(".prof/rules") + " has no rules; see `prof help check`"},
 		{[]string{"check", "a", "b"}, "check takes one run, or several separated by commas; see `prof help check`"},
-		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no figure \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; they have cpu_ns, gpu_busy_ns, gpu_idle_ns, gpu_span_ns, gpu_sum_ns, gpu_work, kernel_count, launches, ms_per_token, ns_per_token, tokens_per_s, new_kernels; " +
+		{[]string{"check", "--rules", "wrong.rules"}, "wrong.rules:2:14: stages have no figure \"gpu_spam_ns\"; did you mean gpu_span_ns or gpu_sum_ns?; they have cpu_ns, gpu_busy_ns, gpu_idle_ns, gpu_span_ns, gpu_sum_ns, gpu_work, interval_ns, kernel_count, launches, ms_per_token, ns_per_token, tokens_per_s, new_kernels; " +
 			"wrong.rules:3:1: mfu of which stage? write mfu.prefill, or mfu.* for each"},
 		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: expected <= (at most) or >= (at least), not \"<\""},
 		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: expected <= (at most) or >= (at least), not \"<\""},
