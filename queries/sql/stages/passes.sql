@@ -21,8 +21,8 @@
 --   is_cold: whether it was found cold, see cold-passes
 --   is_unlike: whether it does other work than the other passes: twice or half as many kernels, or more so, where three quarters are alike
 --   start_ns: CPU start time, from the start of the source
---   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its process
---     lies between, only one of the two is warm-up, or it is of another repeat
+--   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its
+--     process lies between, only one of the two is warm-up, or it is of another repeat
 --   source_id: the source
 --   pid: process
 --   range_id: the range

@@ -19,8 +19,8 @@
 --   sequence_count: sequences it processed; NULL when unknown
 --   step_count: forward passes that decode; NULL when unknown
 --   cpu_ns: CPU time; NULL when it never ended, and for all device work of a source
---   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its process
---     lies between, only one of the two is warm-up, or it is of another repeat
+--   interval_ns: CPU start time to that of the next pass of its stage; NULL where that does not follow directly: another pass of its
+--     process lies between, only one of the two is warm-up, or it is of another repeat
 --   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work
 --   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
