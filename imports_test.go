@@ -121,10 +121,11 @@ var rooms = map[string][]string{
 	"schema/sqlfile":        {},
 	"schema/terms":          {},
 	"internal/serve":        {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "internal/serve/*"},
-	"internal/serve/ask":    {"queries", "queries/caveat", "queries/frame", "render/doc", "render/table", "render/typeset", "schema"},
+	"internal/serve/ask":    {"queries", "queries/caveat", "queries/frame", "render/doc", "render/table", "render/typeset", "schema", "internal/serve/places"},
 	"internal/serve/mcp":    {"queries", "internal/serve/ask"},
 	"internal/serve/page":   {"render/page"},
-	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir"},
+	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir", "internal/serve/places"},
+	"internal/serve/places": {},
 	"testdata":              {},
 
 	"queries/frame/frametest":       {"queries/frame"},

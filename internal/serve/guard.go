@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"prof/internal/serve/ask"
+	"prof/internal/serve/places"
 )
 
 // Guard says who may ask.
@@ -39,6 +40,7 @@ const (
 	bodyTime    = ask.AnswerTime + 30*time.Second // a request whose body may come no more counts as one whose client has gone
 	writeTime   = 2 * time.Minute                 // in which the client takes what is written at once
 	mostAtOnce  = 256
+	mostOfOne   = mostAtOnce / 2 // of one client, which may be a proxy
 	sessionTime = 30 * 24 * time.Hour
 	restBytes   = 8 << 20 // read of a body that is refused, and how long: to close a connection with unread bytes resets it, and the answer is lost
 	restTime    = 2 * time.Second
@@ -49,7 +51,7 @@ const sessionName = "prof_session"
 
 // wrap lets through to next what may pass.
 func (g Guard) wrap(next http.Handler) http.Handler {
-	places := make(chan struct{}, mostAtOnce)
+	all := places.New(mostAtOnce, mostOfOne)
 	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
 		w := newTimed(plain, writeTime)
 		defer readRest(w, r.Body)
@@ -81,15 +83,15 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 			g.askWho(w, r)
 			return
 		}
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		default:
+		client, _, _ := net.SplitHostPort(r.RemoteAddr)
+		leave, ok := all.Try(client)
+		if !ok {
 			h.Set("Retry-After", "1")
 			refuse(w, http.StatusServiceUnavailable, "too many requests at once")
 			return
 		}
-		next.ServeHTTP(w, r)
+		defer leave()
+		next.ServeHTTP(w, r.WithContext(places.WithClient(r.Context(), client)))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +91,43 @@ func TestAttacks(t *testing.T) {
 		} else if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" && !strings.HasPrefix(name, "a p") {
 			t.Errorf("%s: the answer is shown to %s", name, allowed)
 		}
+	}
+}
+
+// TestCrowd: the requests of one client leave places for others.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	hold, inside := make(chan struct{}), make(chan struct{}, mostAtOnce)
+	h := Guard{}.wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			inside <- struct{}{}
+			<-hold
+		}
+	}))
+	ask := func(path, from string) int {
+		r := request("GET", path, "localhost")
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	var left sync.WaitGroup
+	for i := range mostOfOne {
+		left.Go(func() { ask("/slow", fmt.Sprintf("192.0.2.1:%d", 1000+i)) })
+	}
+	for range mostOfOne {
+		<-inside
+	}
+	if got := ask("/", "192.0.2.1:99"); got != http.StatusServiceUnavailable {
+		t.Errorf("one more of the same client: %d", got)
+	}
+	if got := ask("/", "[2001:db8::1]:99"); got != http.StatusOK {
+		t.Errorf("another client: %d", got)
+	}
+	close(hold)
+	left.Wait()
+	if got := ask("/", "192.0.2.1:99"); got != http.StatusOK {
+		t.Errorf("the client when its requests are done: %d", got)
 	}
 }
 

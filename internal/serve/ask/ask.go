@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"prof/internal/mask"
+	"prof/internal/serve/places"
 	"prof/schema"
 )
 
@@ -36,8 +37,9 @@ type Asker struct {
 	live   *schema.Live
 	verb   Verb
 	runner Runner
-	busy   chan struct{} // one place for each question that is worked on
-	salt   string        // of this process: another may be another version, with other answers
+	busy   chan struct{}  // one place for each question that is worked on
+	sql    *places.Places // for statements of clients, which take long: fewer, so that they leave places for other questions
+	salt   string         // of this process: another may be another version, with other answers
 	mutex  sync.Mutex
 	kept   answers
 
@@ -55,7 +57,7 @@ const AnswerTime = 60 * time.Second
 // New makes an Asker.
 func New(live *schema.Live, verb Verb, runner Runner) *Asker {
 	busy := make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0)))
-	return &Asker{live: live, verb: verb, runner: runner, busy: busy, salt: rand.Text(), kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
+	return &Asker{live: live, verb: verb, runner: runner, busy: busy, sql: places.New(cap(busy)/2, cap(busy)/4), salt: rand.Text(), kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
 }
 
 // Answer is what is given back.

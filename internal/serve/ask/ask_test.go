@@ -1,15 +1,20 @@
 package ask_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"prof/ingest/derive"
 	"prof/internal/serve/ask"
+	"prof/internal/serve/places"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/diff"
@@ -25,6 +30,46 @@ func TestDimensions(t *testing.T) {
 	}
 	if got := field.Tag.Get("enum"); got != strings.Join(want, ",") {
 		t.Errorf("by is one of %s, want %s", got, strings.Join(want, ","))
+	}
+}
+
+// TestGreedy: statements of a client that do not end keep neither its other questions nor the statements of another waiting.
+func TestGreedy(t *testing.T) {
+	t.Parallel()
+	home := schema.Home{Dir: t.TempDir()}
+	testkit.CopyHome(t, home.Dir)
+	live, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	begun := make(chan struct{}, 100)
+	a := ask.New(live, nil, func(ctx context.Context, w *schema.Warehouse, s ask.Statement, out *bytes.Buffer) error {
+		if s.SQL != "endless" {
+			return ask.RunStatement(ctx, w, s, out)
+		}
+		begun <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(places.WithClient(t.Context(), "greedy"))
+	var left sync.WaitGroup
+	for range 40 {
+		left.Go(func() { _, _ = a.SQL(ctx, "endless", 10, "json") })
+	}
+	<-begun
+	short, end := context.WithTimeout(places.WithClient(t.Context(), "other"), 20*time.Second)
+	defer end()
+	if got, err := a.SQL(short, "SELECT 42 AS x", 10, "json"); err != nil || !strings.Contains(string(got.Body), "42") {
+		t.Errorf("a statement of another: %s %v", got.Body, err)
+	}
+	if _, err := a.Relations(short); err != nil {
+		t.Errorf("another question: %v", err)
+	}
+	cancel()
+	left.Wait()
+	if n := len(begun) + 1; n > max(1, runtime.GOMAXPROCS(0)/2) {
+		t.Errorf("%d statements of one client ran", n)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/internal/serve/places"
 	"prof/queries"
 	"prof/queries/caveat"
 	"prof/queries/frame"
@@ -148,6 +149,16 @@ func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (A
 	if limit < 1 || limit > SQLRows {
 		return Answer{}, invalid("limit %d: it is 1 to %d", limit, SQLRows)
 	}
+	waiting, cancel := context.WithTimeout(ctx, AnswerTime)
+	defer cancel()
+	leave, err := a.sql.Wait(waiting, places.Client(ctx))
+	if err != nil {
+		if ctx.Err() == nil {
+			err = &reworded{fmt.Sprintf("other statements of yours took longer than %s: ask again when they are done", AnswerTime), err}
+		}
+		return Answer{}, err
+	}
+	defer leave()
 	return a.makeEachTime(ctx, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
 		within, cancel := context.WithTimeout(ctx, SQLTime)
 		defer cancel()

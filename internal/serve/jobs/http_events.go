@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prof/internal/file"
+	"prof/internal/serve/places"
 )
 
 // stream writes to a client as long as that reads: each write has a deadline of its own.
@@ -50,6 +51,9 @@ type LogEvent struct {
 // keepAlive is how often something is sent where nothing happens.
 const keepAlive = 15 * time.Second
 
+// mostStreams is how many events are followed at once: fewer than the requests that the server takes, of which each is one as long as its job.
+const mostStreams = 64
+
 func registerEvents(g group) {
 	s, schemas := g.s, g.api.OpenAPI().Components.Schemas
 	event := func(name, doc string, data *huma.Schema) *huma.Schema {
@@ -63,7 +67,7 @@ func registerEvents(g group) {
 	add(g, huma.Operation{OperationID: "follow-job", Method: http.MethodGet, Path: jobsPath + "/{id}/events", Errors: []int{404},
 		Summary: "Follow a job", Description: "The log and the status of a job as server-sent events, until it ends. A client that reconnects with Last-Event-ID gets each line once.",
 		Responses: map[string]*huma.Response{"200": {Description: "Events", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: events}}}}},
-		func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 			if _, _, err := s.Job(in.ID); err != nil {
 				return nil, err
 			}
@@ -74,7 +78,12 @@ func registerEvents(g group) {
 					return nil, huma.Error422UnprocessableEntity("Last-Event-ID must be the id of an event")
 				}
 			}
+			leave, ok := s.streams.Try(places.Client(ctx))
+			if !ok {
+				return nil, huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("too many clients follow jobs"), http.Header{"Retry-After": {"5"}})
+			}
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
+				defer leave()
 				_ = ctx.SetReadDeadline(time.Time{}) // that of the request's body, which would end the stream
 				ctx.SetHeader("Content-Type", "text/event-stream")
 				ctx.SetHeader("Cache-Control", "no-store")

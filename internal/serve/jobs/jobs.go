@@ -13,6 +13,7 @@ import (
 
 	"prof/internal/file"
 	"prof/internal/scratch"
+	"prof/internal/serve/places"
 )
 
 // Options are what a service is given.
@@ -86,12 +87,14 @@ type Service struct {
 	closing bool
 	uploads map[string]*upload
 	sums    map[string]summed // see digest
+
+	streams *places.Places // for clients that follow jobs
 }
 
 // New takes up the jobs and uploads of a home, of which only one server may run jobs. Those that ran when a server was killed are interrupted, those that
 // waited go on.
 func New(o Options) (*Service, error) {
-	s := &Service{o: o, dir: filepath.Join(o.Home, "serve"), uploads: map[string]*upload{}, wake: make(chan struct{}, 1), idle: make(chan struct{}), sums: map[string]summed{}}
+	s := &Service{o: o, dir: filepath.Join(o.Home, "serve"), uploads: map[string]*upload{}, wake: make(chan struct{}, 1), idle: make(chan struct{}), sums: map[string]summed{}, streams: places.New(mostStreams, mostStreams/2)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	if !o.AllowRun && !o.AllowIngest {
 		close(s.idle)

@@ -312,6 +312,40 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// One client follows so many jobs at once; what it ends, it may follow again.
+func TestManyEvents(t *testing.T) {
+	t.Parallel()
+	s := made(t, templates)
+	j := s.post("sleep")
+	s.begun(j.ID)
+	ctx, cancel := context.WithCancel(t.Context())
+	follow := func() int {
+		r, err := http.NewRequestWithContext(ctx, "GET", s.http.URL+jobsPath+"/"+j.ID+"/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { got.Body.Close() })
+		return got.StatusCode
+	}
+	for i := range mostStreams/2 + 1 {
+		if got, want := follow(), map[bool]int{true: 200, false: 503}[i < mostStreams/2]; got != want {
+			t.Errorf("stream %d: %d, want %d", i+1, got, want)
+		}
+	}
+	cancel()
+	ctx = t.Context()
+	for end := time.Now().Add(patience); follow() != 200; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no place is given back")
+		}
+	}
+	want[Job](s, 200, "DELETE", jobsPath+"/"+j.ID, nil)
+}
+
 // Without the options of the server nothing runs and nothing is written.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
