@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"prof/capture/machine"
 	"prof/capture/nvml"
 	"prof/internal/file"
+	"prof/internal/mask"
 	"prof/schema/rundir"
 )
 
@@ -144,11 +147,28 @@ func othersUse(n int64) string {
 	return fmt.Sprintf("%d other processes use it", n)
 }
 
-// Write writes env.json into a run's folder.
+// jsonText is a text in JSON.
+var jsonText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// Write writes env.json into a run's folder, without the names of homes.
 func (env *Environment) Write(dir string) error {
 	text, err := json.MarshalIndent(env, "", "  ")
 	if err != nil {
 		return err
 	}
+	home, err := os.UserHomeDir()
+	if err != nil || home == "/" || home == "/root" { // nobody's name
+		home = ""
+	}
+	text = jsonText.ReplaceAllFunc(text, func(quoted []byte) []byte {
+		var said string
+		if err := json.Unmarshal(quoted, &said); err != nil {
+			return quoted
+		}
+		if kept := mask.Folder(mask.Stored(said), home, "~"); kept != said {
+			quoted, _ = json.Marshal(kept) // a text always has a form in JSON
+		}
+		return quoted
+	})
 	return file.Write(filepath.Join(dir, rundir.EnvironmentName), append(text, '\n'))
 }

@@ -63,6 +63,31 @@ func TestReadEnvironment(t *testing.T) {
 	}
 }
 
+// TestHomesInEnvironment holds that env.json has no name of a home, wherever one stands.
+func TestHomesInEnvironment(t *testing.T) {
+	t.Setenv("HOME", "/data/users2/ann")
+	env := Environment{Python: &machine.Python{Path: "/home/ann/venv/bin/python3"}, Tools: map[string]ToolInfo{"nsys": {Path: "/data/users2/ann/nsys \"x\""}},
+		Variables: map[string]string{"HF_HOME": "/home/ann/hf", "PYTHONPATH": "/opt/x:/home/ann/y", "CONDA_PREFIX": "/data/users2/ann", "VIRTUAL_ENV": "/data/users2/anna"}, Unknown: map[string]string{"git": "/home/ann is no <repository>"}}
+	dir := t.TempDir()
+	if err := env.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, rundir.EnvironmentName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Environment
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	for got, want := range map[string]string{back.Python.Path: "~/venv/bin/python3", back.Tools["nsys"].Path: `~/nsys "x"`, back.Variables["HF_HOME"]: "~/hf", back.Variables["PYTHONPATH"]: "/opt/x:~/y",
+		back.Variables["CONDA_PREFIX"]: "~", back.Variables["VIRTUAL_ENV"]: "/data/users2/anna", back.Unknown["git"]: "~ is no <repository>"} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestSharedDevices holds that others on a GPU are warned of where the workload may use it.
 func TestSharedDevices(t *testing.T) {
 	shared := func(name string, others ...int64) (out []rundir.Device) {
