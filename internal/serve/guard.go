@@ -46,8 +46,13 @@ const (
 	restTime    = 2 * time.Second
 )
 
-// sessionName is the cookie that a browser shows in place of the token.
-const sessionName = "prof_session"
+// sessionName is the cookie that a browser shows in place of the token. Browsers send cookies to all ports of a name: each server has its own.
+func sessionName(r *http.Request) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		return "prof_session_" + port
+	}
+	return "prof_session"
+}
 
 // wrap lets through to next what may pass.
 func (g Guard) wrap(next http.Handler) http.Handler {
@@ -190,7 +195,7 @@ func (g Guard) isKnown(r *http.Request) bool {
 	if scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return equal(strings.TrimSpace(given), g.Token)
 	}
-	c, err := r.Cookie(sessionName)
+	c, err := r.Cookie(sessionName(r))
 	return err == nil && equal(c.Value, g.session())
 }
 
@@ -239,7 +244,7 @@ func (g Guard) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A link from elsewhere shows the page and no login; what is no link, isOrigin refuses.
-	http.SetCookie(w, &http.Cookie{Name: sessionName, Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
+	http.SetCookie(w, &http.Cookie{Name: sessionName(r), Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
 	http.Redirect(w, r, ownPath(r.URL.Query().Get("to")), http.StatusSeeOther)
 }
 

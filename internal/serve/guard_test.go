@@ -42,7 +42,7 @@ func request(method, target, host string, headers ...string) *http.Request {
 func TestAttacks(t *testing.T) {
 	const own, other = "127.0.0.1:7321", "https://evil.example"
 	open, locked := Guard{Origins: []string{"https://grafana.example"}, Hosts: []string{"prof.example"}}, Guard{Token: testToken}
-	session := sessionName + "=" + locked.session()
+	session := "prof_session_7321=" + locked.session()
 	for name, c := range map[string]struct {
 		guard Guard
 		r     *http.Request
@@ -68,8 +68,8 @@ func TestAttacks(t *testing.T) {
 		"an empty token":                         {locked, request("GET", "/api/v1/runs", own, "Authorization", "Bearer "), 401},
 		"the token as a password":                {locked, request("GET", "/api/v1/runs", own, "Authorization", "Basic "+testToken), 401},
 		"the token in the address":               {locked, request("GET", "/api/v1/runs?token="+testToken, own), 401},
-		"the token as a session":                 {locked, request("GET", "/api/v1/runs", own, "Cookie", sessionName+"="+testToken), 401},
-		"another's session":                      {locked, request("GET", "/api/v1/runs", own, "Cookie", sessionName+"="+Guard{Token: testToken + "x"}.session()), 401},
+		"the token as a session":                 {locked, request("GET", "/api/v1/runs", own, "Cookie", "prof_session_7321="+testToken), 401},
+		"another's session":                      {locked, request("GET", "/api/v1/runs", own, "Cookie", "prof_session_7321="+Guard{Token: testToken + "x"}.session()), 401},
 		"a wrong token with a session":           {locked, request("GET", "/api/v1/runs", own, "Cookie", session, "Authorization", "Bearer x"), 401},
 		"a session on another page":              {locked, request("POST", "/api/v1/sql", own, "Cookie", session, "Origin", other), 403},
 		"an address, by itself":                  {open, request("GET", "/api/v1/runs", own), 200},
@@ -82,6 +82,9 @@ func TestAttacks(t *testing.T) {
 		"a preflight of a page that may":         {open, request("OPTIONS", "/api/v1/sql", own, "Origin", "https://grafana.example", "Access-Control-Request-Method", "POST"), 204},
 		"the token":                              {locked, request("GET", "/api/v1/runs", own, "Authorization", "bearer "+testToken), 200},
 		"a session":                              {locked, request("GET", "/api/v1/runs", own, "Cookie", session), 200},
+		"a session of two servers":               {locked, request("GET", "/api/v1/runs", own, "Cookie", "prof_session_7322=other; "+session), 200},
+		"a session of another port":              {locked, request("GET", "/api/v1/runs", "127.0.0.1:7322", "Cookie", session), 401},
+		"a session behind a proxy":               {locked, request("GET", "/api/v1/runs", "127.0.0.1", "Cookie", "prof_session="+locked.session()), 200},
 		"a browser without a session is sent on": {locked, request("GET", "/runs/x?y=1", own, "Accept", "text/html"), 303},
 	} {
 		if got := guarded(t, c.guard, c.r); got.StatusCode != c.want {
