@@ -116,10 +116,17 @@ func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported str
 		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
 		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
 		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO % (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
+		"no name":        {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('' AS name) FROM run) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW', prof_rows: 'COUNTS'})", want: "the name of a run is empty; give it another one with --run"},
+		"a far time":     {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (9223372036854775807 AS duration_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of duration_ns are beyond what can be"},
+		"an early time":  {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ((-9223372036854775808)::BIGINT AS start_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of start_ns are beyond what can be"},
+		"no number":      {table: "ncu_metric", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('nan'::DOUBLE AS value) FROM ncu_metric) TO % (FORMAT parquet)", as: "y", want: "table ncu_metric: numbers of value are beyond what can be"},
 		"a name of none": {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
 	} {
 		path, aside := filepath.Join(exported, c.table, "run_id="+run.ID, "rows.parquet"), filepath.Join(t.TempDir(), "aside")
 		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", schema.Quote(path), 1), "NOW", lastMigration(t))
+		if strings.Contains(statement, "COUNTS") {
+			statement = strings.ReplaceAll(statement, "COUNTS", testkit.Rows(t, from.w, "SELECT decode(value) FROM parquet_kv_metadata("+schema.Quote(path)+") WHERE decode(key) = 'prof_rows'")[0])
+		}
 		spoilt, err := path, error(nil)
 		if c.spoil == "-" {
 			spoilt = filepath.Dir(filepath.Dir(path))

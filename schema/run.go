@@ -536,6 +536,8 @@ const MostRunName = 200
 // CheckRunName refuses names that read like another way to name a run.
 func CheckRunName(name string) error {
 	switch {
+	case name == "":
+		return errors.New("the name of a run is empty")
 	case IsReference(name):
 		return fmt.Errorf("run name %q: names that begin with @, tag: or baseline: are reserved", name)
 	case strings.HasPrefix(name, "-"):

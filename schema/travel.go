@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"prof/internal/file"
+	"prof/schema/rundir"
 	"prof/schema/terms"
 )
 
@@ -276,7 +277,7 @@ func (a arrival) store(ctx context.Context, q SQL) (rows int64, err error) {
 			err = insertRows(ctx, q, t, selects, a.counts[t])
 		}
 		if err == nil && selects != "" {
-			err = checkIDs(ctx, q, t, a.id)
+			err = checkRows(ctx, q, t, a.id)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("table %s: %w", t, err)
@@ -325,21 +326,50 @@ func checkImported(ctx context.Context, tx SQL, id string) error {
 // capturedKinds are the kinds of sources that are captures, as a list of SQL.
 func capturedKinds() string { return terms.Quoted(terms.Kinds(terms.Source.IsProfiler)) }
 
-// checkIDs reports whether a run's ids in a table are its own: those of another run would change that one's answers.
-func checkIDs(ctx context.Context, q SQL, table, runID string) error {
+// beyond is the condition, in SQL, of a number that its column cannot hold; "" for a column that may hold all of its type. Of FLOP there are more than
+// nanoseconds, and clocks of two hosts may be farther apart than a capture lasts.
+func beyond(column, kind string) string {
+	switch {
+	case kind == "DOUBLE":
+		return "NOT isfinite(" + column + ")"
+	case kind != "BIGINT":
+		return ""
+	case strings.HasSuffix(column, "_flop"), strings.HasSuffix(column, "offset_ns"):
+		return fmt.Sprintf("%s NOT BETWEEN %d AND %d", column, -int64(1)<<62, int64(1)<<62)
+	case strings.HasSuffix(column, "_ns"), strings.HasSuffix(column, "_bytes"), strings.HasSuffix(column, "_count"):
+		return fmt.Sprintf("%s NOT BETWEEN %d AND %d", column, -rundir.Farthest, rundir.Farthest)
+	}
+	return ""
+}
+
+// checkRows reports whether a run's rows of a table are such as an ingest stores: ids are the run's own, for those of another run would change that
+// one's answers, and numbers are what their columns can hold.
+func checkRows(ctx context.Context, q SQL, table, runID string) error {
 	rows, err := texts(q.QueryContext(ctx, `SELECT column_name || ' ' || data_type FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ? ORDER BY column_index`, table))
 	if err != nil {
 		return err
 	}
-	var wrong []string
+	var wrong, odd []string
 	for _, r := range rows {
 		column, kind, _ := strings.Cut(r, " ")
+		if is := beyond(column, kind); is != "" {
+			odd = append(odd, "CASE WHEN bool_or("+is+") THEN "+Quote(column)+" END")
+		}
 		switch of := fmt.Sprintf(" NOT IN (0, %d)", IDBase(runID)>>idBits); {
 		case !IsID(table, column):
 		case strings.HasSuffix(kind, "[]"):
 			wrong = append(wrong, fmt.Sprintf("len(list_filter(%s, lambda x: x >> %d%s)) > 0", column, idBits, of))
 		default:
 			wrong = append(wrong, fmt.Sprintf("%s >> %d%s", column, idBits, of))
+		}
+	}
+	if len(odd) > 0 {
+		names, err := texts(q.QueryContext(ctx, `SELECT concat_ws(', ', `+strings.Join(odd, ", ")+`) FROM `+table+` WHERE run_id = ?::UUID`, runID))
+		if err != nil {
+			return err
+		}
+		if all := strings.Join(names, ""); all != "" {
+			return fmt.Errorf("numbers of %s are beyond what can be: the run was changed by hand, or damaged", all)
 		}
 	}
 	if len(wrong) == 0 {

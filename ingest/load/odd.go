@@ -7,11 +7,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"prof/schema/rundir"
 )
 
-// Farthest bounds the times, in nanoseconds from the start of a capture, and the amounts that a capture can hold: 833 days, 64 PiB. What lies
-// beyond is a fault of the capture, and would overflow sums.
-const Farthest = int64(1) << 56
+// Farthest bounds the times and amounts of a capture.
+const Farthest = rundir.Farthest
 
 // IsWallClock reports whether a clock can have shown a time: from 1970 to 2261, the years whose nanoseconds fit 64 bits.
 func IsWallClock(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() < 2262 }

@@ -65,6 +65,10 @@ type Node struct {
 // NodeStride parts the numbers of nodes: what has the number n on node k, a GPU or a recording, has k * NodeStride + n in the run.
 const NodeStride = 1000
 
+// Farthest bounds the times, in nanoseconds from the start of a capture, and the amounts that a capture can hold: 833 days, 64 PiB. What lies
+// beyond is a fault of the capture, and would overflow sums.
+const Farthest = int64(1) << 56
+
 // Offset is added to the numbers of GPUs and recordings of a node; 0 for a capture that is a run by itself.
 func (n *Node) Offset() int {
 	if n == nil {
