@@ -277,6 +277,9 @@ func TestColumns(t *testing.T) {
 		if (kind == "BIGINT" || kind == "DOUBLE") && !unit.MatchString(column) && !slices.Contains(counted, column) && !plain[table+"."+column] {
 			t.Errorf("%s.%s is a %s without a unit", table, column, kind)
 		}
+		if slices.Contains([]string{"row_id", "begin_snapshot", "end_snapshot"}, column) {
+			t.Errorf("%s.%s: DuckLake keeps the name for itself", table, column)
+		}
 		if bad.MatchString(column) && !strings.HasSuffix(column, "_per_s") {
 			t.Errorf("%s.%s is not in a base unit", table, column)
 		}

@@ -212,7 +212,7 @@ func TestRuleTables(t *testing.T) {
 			column("Count", textField(6, string(packed))), column("Share", doubleField(5, 0.5), doubleField(5, math.NaN()))),
 		messageField(12, column("Single", uintField(6, 3))))
 	k, _ := stored(t, saved(t, "table.ncu-rep", oneKernel(nil, uintField(1, 7), messageField(19, textField(1, "Rule"), messageField(3, item)))))
-	k.Table("ncu_rule_cell").Expect(t, "finding_id table_id title row_id column_id header value text",
+	k.Table("ncu_rule_cell").Expect(t, "finding_id table_number title row_number column_number header value text",
 		"1|1|Lines|1|1|Location|~|k.cu, line 11", "1|1|Lines|2|1|Location|~|else", "1|1|Lines|1|2|Count|7|~", "1|1|Lines|2|2|Count|-1|~",
 		"1|1|Lines|1|3|Share|0.5|~", "1|1|Lines|2|3|Share|~|~", "1|2||1|1|Single|3|~")
 }

@@ -27,12 +27,12 @@ SELECT
     coalesce(k.name, l.kind) AS kernel,
     r.title AS finding,
     c.title,
-    c.row_id AS row_number,
+    c.row_number,
     c.header,
     c.value,
     c.text,
-    c.table_id AS table_number,
-    c.column_id AS column_number,
+    c.table_number,
+    c.column_number,
     r.rule,
     x.nth,
     r.severity
@@ -45,4 +45,4 @@ WHERE c.run_id = run
     AND (kernel IS NULL OR contains(lower(coalesce(k.name, l.kind)), lower(kernel)))
     AND (launch IS NULL OR _id_number(c.launch_id) - 1 = launch)
     AND (findings = '(all)' OR r.severity = findings)
-ORDER BY c.launch_id, c.finding_id, c.table_id, c.row_id, c.column_id
+ORDER BY c.launch_id, c.finding_id, c.table_number, c.row_number, c.column_number
