@@ -80,3 +80,13 @@ func TestFactsBesideDatabases(t *testing.T) {
 		t.Errorf("an export without CUDA: %v", err)
 	}
 }
+
+// TestAllFailed: requests that all failed have no times; those of a stage of inference-perf are still the same benchmark as its summary.
+func TestAllFailed(t *testing.T) {
+	b := newBenchWith(t, derive.Facts{Only: []string{"served"}})
+	const folder = "../testdata/serving/inference-perf-failed/"
+	b.ok(ingest.Options{Name: "failed"}, folder+"stage_0_lifecycle_metrics.json", folder+"per_request_lifecycle_metrics.json")
+	b.expect(`SELECT b.completed_count, b.failed_count,
+		(SELECT count(*) FROM serving_request q WHERE q.source_id = d.request_source_id AND q.benchmark_id = d.request_benchmark_id) FROM served d JOIN serving_benchmark b USING (run_id, source_id, benchmark_id) ORDER BY ALL`,
+		"0 6 6")
+}

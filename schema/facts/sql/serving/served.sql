@@ -11,13 +11,14 @@
 --   request_benchmark_id INTEGER: the benchmark of serving_benchmark in that; likewise
 
 -- Means of times by a clock of nanoseconds are equal only of the same requests: as many of them, and the same time to their end, or to
--- their first token.
+-- their first token. Where all failed there are no times, and as many failed.
 WITH b AS (
     SELECT
         b.source_id,
         b.benchmark_id,
         b.tool,
         b.completed_count,
+        b.failed_count,
         s.form LIKE '%-requests' AS is_requests,
         e.mean_ns AS e2e_ns,
         t.mean_ns AS ttft_ns
@@ -35,7 +36,8 @@ WITH b AS (
         b.source_id,
         b.benchmark_id,
         abs(q.e2e_ns - b.e2e_ns) <= 1e-9 * b.e2e_ns AS is_e2e,
-        abs(q.ttft_ns - b.ttft_ns) <= 1e-9 * b.ttft_ns AS is_ttft
+        abs(q.ttft_ns - b.ttft_ns) <= 1e-9 * b.ttft_ns AS is_ttft,
+        b.completed_count = 0 AND b.failed_count = q.failed_count AS are_none
     FROM b q
     JOIN b ON q.is_requests AND NOT b.is_requests AND b.tool = q.tool AND b.completed_count = q.completed_count
 ), pair AS ( -- of several summaries the first
@@ -46,7 +48,7 @@ WITH b AS (
         n.benchmark_id,
         coalesce(n.is_e2e, true) AND coalesce(n.is_ttft, true) AS is_whole
     FROM near n
-    WHERE n.is_e2e OR n.is_ttft
+    WHERE n.is_e2e OR n.is_ttft OR n.are_none
     QUALIFY row_number() OVER (
             PARTITION BY n.request_source_id, n.request_benchmark_id
             ORDER BY n.source_id, n.benchmark_id
