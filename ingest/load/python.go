@@ -48,14 +48,11 @@ func (f *finite) Read(p []byte) (int, error) {
 // replace puts texts in the place of words, as far as it can tell them.
 func (f *finite) replace() {
 	for i := 0; i < len(f.buf); i++ {
-		c := f.buf[i]
-		switch {
-		case f.escaped:
-			f.escaped = false
-		case c == '"':
-			f.inText = !f.inText
+		switch c := f.buf[i]; {
 		case f.inText:
-			f.escaped = c == '\\'
+			i = f.endOfText(i)
+		case c == '"':
+			f.inText = true
 		case c == '-' || c == 'I' || c == 'N':
 			if len(f.buf)-i < longestWord && f.err == nil {
 				f.done = i
@@ -70,4 +67,23 @@ func (f *finite) replace() {
 		}
 	}
 	f.done = len(f.buf)
+}
+
+// endOfText goes on in a text, to the quote that ends it or the end of what was read.
+func (f *finite) endOfText(i int) int {
+	if f.escaped {
+		f.escaped = false
+		i++
+	}
+	for buf := f.buf; i < len(buf); i++ {
+		switch buf[i] {
+		case '\\':
+			i++
+			f.escaped = i == len(buf)
+		case '"':
+			f.inText = false
+			return i
+		}
+	}
+	return i
 }
