@@ -1238,8 +1238,7 @@ CREATE TABLE serving_benchmark (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source: the file
     benchmark_id INTEGER NOT NULL, -- 1, 2, ... in the order of the file
-    tool VARCHAR NOT NULL, -- the load generator: vllm-bench, sglang-bench, genai-perf, aiperf, trtllm-bench, mlperf-loadgen, or what a file
-        -- of prof's own form says
+    tool VARCHAR NOT NULL, -- the load generator by its form: vllm-bench, guidellm, aiperf, ...; or what a file of prof's own form says
     label VARCHAR, -- name of the benchmark as the file says it: vLLM's label, SGLang's tag, the scenario of MLPerf
     backend VARCHAR, -- engine or API that was asked, as the file calls it
     model VARCHAR, -- model that was asked, as the file calls it
