@@ -1,9 +1,14 @@
 package serving
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +197,70 @@ func TestByHand(t *testing.T) {
 					t.Errorf("%s: %s of %s is %v, by hand %v", c.file, statistic, metric, *v, of(statistic))
 				}
 			}
+		}
+	}
+}
+
+func unpack(t *testing.T, from, to string) {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(sample(t, strings.TrimPrefix(from, folder))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKnownTimes: a server sent the first of 31 tokens after 120 ms and one every 20 ms, with 200 ms more before the sixteenth. Of five tools, and of inference-perf's report for llm-d, prof has what these
+// times give by their definitions, to what a client adds.
+func TestKnownTimes(t *testing.T) {
+	const clients, jitter = 3.5e6, 1e5 // in ns
+	for name, tool := range map[string]string{
+		"aiperf/profile_export_aiperf.json.gz": "genai-perf", "guidellm/benchmarks.json.gz": "guidellm", "genai-bench/concurrency_2.json.gz": "genai-bench", "evalscope/benchmark_summary.json": "evalscope",
+		"inference-perf/stage_0_lifecycle_metrics.json": "inference-perf", "inference-perf/inference-perf.partial.stage_0.yaml": "llm-d",
+	} {
+		path := folder + "stalled/" + name
+		if packed, isPacked := strings.CutSuffix(path, ".gz"); isPacked {
+			path = filepath.Join(t.TempDir(), filepath.Base(packed))
+			unpack(t, packed+".gz", path)
+		}
+		list, err := form(t, tool).open(path, path)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %d benchmarks, %v", name, len(list), err)
+		}
+		b := list[0]
+		if *b.Completed != 30 || *b.Failed != 10 || b.OutputTokens != nil && *b.OutputTokens != 30*31 || math.Abs(*b.OutputTokensPerS / *b.RequestsPerS - 31) > 0.01 {
+			t.Errorf("%s: %d completed, %d failed, %s tokens, %v a request", name, *b.Completed, *b.Failed, shown(b.OutputTokens), *b.OutputTokensPerS / *b.RequestsPerS)
+		}
+		measured := ""
+		for _, l := range b.Latencies {
+			measured += l.Metric + " "
+			near := func(statistic string, want, less, more float64) {
+				t.Helper()
+				if got := *l.Ns[slices.Index(Statistics[:], statistic)]; got < want-less || got > want+more {
+					t.Errorf("%s: %s of %s is %v, want %v", name, statistic, l.Metric, got, want)
+				}
+			}
+			switch l.Metric {
+			case "ttft":
+				near("p50", 120e6, 0, clients)
+			case "tpot":
+				near("p50", 800e6/30, jitter, jitter)
+			case "itl":
+				near("mean", 800e6/30, jitter, jitter)
+				near("p50", 20e6, jitter, jitter)
+				near("p99", 220e6, jitter, jitter)
+			case "e2e":
+				near("min", 920e6, 0, clients)
+			}
+		}
+		if hasGaps := tool != "guidellm" && tool != "genai-bench"; hasGaps && measured != "ttft tpot itl e2e " || !hasGaps && measured != "ttft tpot e2e " {
+			t.Errorf("%s has %s", name, measured)
 		}
 	}
 }
