@@ -47,7 +47,7 @@ func (l *Lines) Lost() {
 }
 
 var (
-	armorBegins = regexp.MustCompile(`(?i)---- ?BEGIN |^Private-Lines: `)
+	armorBegins = regexp.MustCompile(`(?i:---- ?BEGIN )|^Private-Lines: `)
 	armorEnds   = regexp.MustCompile(`(?i)-?---- ?END [^-]*-----?`)
 	armorHeader = regexp.MustCompile(`^(?:Proc-Type|DEK-Info|Key-Info|Version|Comment|Hash|Charset|MessageID|Content-Domain|Subject|x-[\w-]+): `)
 	armorBody   = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,3}\\?$|^=[A-Za-z0-9+/]{4}$`) // the second is the checksum of PGP
@@ -95,6 +95,9 @@ func (l *Lines) armored(s string) string {
 
 // begins looks for a key that begins in a line, from a place on, and does not end there.
 func (l *Lines) begins(s string, from int) bool {
+	if !strings.Contains(s, "----") && !strings.Contains(s, "Lines: ") { // all output of a workload goes through here
+		return false
+	}
 	at := armorBegins.FindAllStringIndex(s[from:], -1)
 	if at == nil {
 		return false

@@ -182,6 +182,15 @@ func TestLinesValues(t *testing.T) {
 	}
 }
 
+func BenchmarkLines(b *testing.B) {
+	line := "INFO 01-02 10:00:00 [loggers.py:127] Engine 000: Avg prompt throughput: 512.0 tokens/s, Running: 8 reqs"
+	b.SetBytes(int64(len(line)))
+	var l mask.Lines
+	for b.Loop() {
+		l.Line(line)
+	}
+}
+
 // FuzzLines holds masking by line to what must be so of any text: one line for a line, the same whatever follows, no more of it than Text shows.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{"-----BEGIN X-----\nabc\n-----END X-----", "password:\nx", "export X=\\\nabc", "---- BEGIN \n\n---- END ----- BEGIN "} {
