@@ -36,7 +36,7 @@ func TestSummaryAdvice(t *testing.T) {
 	if len(s.Findings) != 4 || s.Findings[0].Query != "FROM kernel_grids('a', top := 0, stage := 'decode', device := 0)" {
 		t.Errorf("findings %+v", s.Findings)
 	}
-	if a := s.Advice[0]; a.Subject != "k1" || a.Why != a.Number+": 2 executions, mean 1.50 us, total 3.00 us; enough blocks for 4 to 5 of 132 SMs" ||
+	if a := s.Advice[0]; a.Subject != "k1" || a.Why != a.Number+": over 3 passes, 2 executions, mean 1.50 us, total 3.00 us; enough blocks for 4 to 5 of 132 SMs" ||
 		a.Number != "decode 100 -> 66.7 ms per pass at best (33.3 % less)" || a.Command != "prof query kernel-grids --run a --stage decode --device 0 --top 0" {
 		t.Errorf("advice %+v", a)
 	}

@@ -37,6 +37,20 @@ func TestLateBySlowGPU(t *testing.T) {
 	}
 }
 
+// TestLateByItsOwn holds that what makes a GPU late is said to be what the others wait for: both savings are of the same time.
+func TestLateByItsOwn(t *testing.T) {
+	r := rankReport([]idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 210 * ms, 70 * ms}}, 10*ms, 190*ms)
+	f := r.Frames["findings"]
+	for device := range 2 {
+		own := findingRow("launch-bound", "decode", 50*ms, nil)
+		own[7], own[10] = judge.WholeFigures("launch-bound", `{"busy_ratio":0.4,"launch_ns":60e6,"pass_count":3,"max_ns":1000,"median_ns":7}`), int64(device)
+		f.Rows = append(f.Rows[:1:1], append(own, 300e6, 50e6, false))
+		if got := summarise(t, r).Findings[0].Evidence; (device == 1) != strings.HasSuffix(got, "; GPU 1 is late for reasons that are findings of their own (launch-bound): those savings and this one do not add up") {
+			t.Errorf("GPU %d launches late: %q", device, got)
+		}
+	}
+}
+
 // TestLateOnce holds that of a GPU that came late in one pass of several no waiting in all of them is said.
 func TestLateOnce(t *testing.T) {
 	r := rankReport([]idlePart{{"compute", "busy", 250 * ms, 84 * ms}}, 0, 190*ms)

@@ -73,6 +73,9 @@ func (s *summariser) findingsOf(f *frame.Frame) ([]Finding, error) {
 			return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
 		}
 		x.Evidence = x.Figures.Words(x.found())
+		if x.Stage != "" && x.Passes > 1 { // what could be gained is of the median pass
+			x.Evidence = fmt.Sprintf("over %d passes, %s", x.Passes, x.Evidence)
+		}
 		if i := slices.IndexFunc(rules, func(r ruleRow) bool { return r.Finding == x.ID }); i >= 0 {
 			s.point(&x, rules[i])
 		}

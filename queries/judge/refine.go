@@ -7,6 +7,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/schema/facts/sql/findings"
+	"prof/schema/say"
 )
 
 // oncePasses are the parts of accounting that rules of findings are about, where a single pass may hold nearly all of it.
@@ -109,6 +110,15 @@ func (s *summariser) refineWait(a *Finding) {
 			a.Evidence += fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
 		}
 		return
+	}
+	var shared []string
+	for _, x := range s.out.Findings {
+		if x.Stage == a.Stage && x.Device == late.device && causeOf(x.ID) != "" {
+			shared = append(shared, x.ID)
+		}
+	}
+	if len(shared) > 0 {
+		a.Evidence += fmt.Sprintf("; GPU %d is late for reasons that are findings of their own (%s): those savings and this one do not add up", late.device, say.List(shared))
 	}
 	if wait.isOutlier() && a.PassSavingNs < hardlyWaits*a.PassSpanNs {
 		a.Title = fmt.Sprintf("GPU %d was late for collectives in one pass of %d", late.device, wait.Passes)

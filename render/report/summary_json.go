@@ -147,8 +147,8 @@ type FindingForm struct {
 	NowNs         typeset.Number `json:"now_ns" doc:"what it takes, median"`
 	ThenNs        typeset.Number `json:"then_ns" doc:"what it would take, as bound says"`
 	IsByPath      bool           `json:"is_by_path" doc:"then_ns is simulated on the critical path"`
-	SavingNs      int64          `json:"saving_ns" doc:"of span_ns: over all passes"`
-	ShareRatio    typeset.Number `json:"share_ratio" doc:"saving_ns as a share of span_ns"`
+	SavingNs      int64          `json:"saving_ns" doc:"of span_ns: over all passes, as numbers are"`
+	ShareRatio    typeset.Number `json:"share_ratio" doc:"1 - then_ns / now_ns: of the median pass, as all that is printed"`
 	Bound         string         `json:"bound" enum:"at most,about" doc:"how the saving is to be read"`
 	Passes        int64          `json:"passes"`
 	SpanNs        int64          `json:"span_ns" doc:"of all passes"`
@@ -210,7 +210,7 @@ func kernelForm(k judge.TopKernel) KernelForm {
 
 func findingForm(x judge.Finding) FindingForm {
 	return FindingForm{
-		ID: x.ID, Stage: typeset.Optional(x.Stage), Device: x.Device, SavingNs: x.SavingNs, ShareRatio: typeset.Number(x.ShareRatio), Bound: x.Bound,
+		ID: x.ID, Stage: typeset.Optional(x.Stage), Device: x.Device, SavingNs: x.SavingNs, ShareRatio: typeset.Number(x.Gain.Ratio()), Bound: x.Bound,
 		Gain: x.Gain.Text(), GainPer: typeset.Optional(x.Gain.Per), NowNs: typeset.Number(x.Gain.NowNs), ThenNs: typeset.Number(x.Gain.ThenNs), IsByPath: x.IsByPath, Passes: x.Passes, SpanNs: x.SpanNs,
 		DeviceCount: x.DeviceCount, Title: x.Title, Subject: typeset.Optional(x.Subject), Numbers: x.Numbers(), Evidence: x.Evidence, Advice: x.Advice,
 		Query: typeset.Optional(x.Query), Command: typeset.Optional(x.Command), DetailCommand: typeset.Optional(x.Detail),
