@@ -112,7 +112,11 @@ func (c *Check) noiseText() string {
 	x := c.Comparison
 	switch {
 	case x.NoiseFrom != "" && x.Smallest != nil:
-		return fmt.Sprintf(": with one process a side, run-to-run noise of up to %s is assumed (%s). Capture again with --repeats 3, or pass --assume-noise 3%%", stats.SizeText(*x.Smallest), x.NoiseFrom)
+		noise := "of up to " + stats.SizeText(*x.Smallest)
+		if x.Hidden() == "" {
+			noise = "of more than any change worth a figure"
+		}
+		return fmt.Sprintf(": with one process a side, run-to-run noise %s is assumed (%s). Capture again with --repeats 3, or pass --assume-noise 3%%", noise, x.NoiseFrom)
 	case x.Hidden() != "":
 		return ": " + x.Hidden() + ". Compare more repeats or runs"
 	}

@@ -51,6 +51,8 @@ func TestJudgeChange(t *testing.T) {
 	learned.Noise = stats.LearnNoise([][]float64{{100, 104, 97, 102}, {50, 51.5, 49}}, stats.DefaultAlpha)
 	unknown := stats.DefaultOptions()
 	unknown.Noise = &stats.Noise{SD: 0.06, DF: 72, From: "test machines"}
+	boundless := stats.DefaultOptions()
+	boundless.Noise = &stats.Noise{SD: 0.53, DF: 2, From: "test machines"}
 	for name, c := range map[string]struct {
 		rule string
 		a, b []float64
@@ -70,6 +72,7 @@ func TestJudgeChange(t *testing.T) {
 		"no slack, and not blind for that": {span + "+0%", wild, wild, stats.DefaultOptions(), Holds, "no difference"},
 		"blind, but surely better":         {span + "+0.5%", calm, []float64{500, 620, 450, 560, 610}, stats.DefaultOptions(), Holds, "-44 % (p = 0.0079"},
 		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotTell, "is beyond the limit, but may be noise: with one process a side, run-to-run noise of up to 25 % is assumed (test machines). Capture again with --repeats 3, or pass --assume-noise 3%"},
+		"noise above any change":           {span + "+3%", calm, slower4, boundless, CannotTell, "run-to-run noise of more than any change worth a figure is assumed (test machines)"},
 		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotTell, "; between -18 % and +22 %: with one process a side, run-to-run noise of up to 25 % is assumed"},
 		"beyond what is allowed for":       {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, unknown, Broken, "+40 %"},
 		"blind by assumed noise":           {span + "+5%", calm, calm[:4], assumed, CannotTell, "; between -4.7 % and +5.1 %, since identical runs differ by up to 5 %"},
