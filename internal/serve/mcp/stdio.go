@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -218,7 +219,7 @@ func checked(line []byte) (id any, r *refusal) {
 		return nil, nil
 	case request.Method == "":
 		return nil, refuses(jsonrpc.CodeInvalidRequest, id, "a request names its method")
-	case len(request.Params) > 0 && request.Params[0] != '{' && request.Params[0] != '[':
+	case len(request.Params) > 0 && !strings.ContainsRune("{[n", rune(request.Params[0])): // null is taken for none
 		return nil, refuses(jsonrpc.CodeInvalidRequest, id, "params are an object")
 	}
 	return id, nil

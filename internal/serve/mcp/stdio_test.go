@@ -88,6 +88,7 @@ func TestStdioMalformed(t *testing.T) {
 		"params as text":       {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":"x"}`, -32600, 7.},
 		"params as number":     {`{"jsonrpc":"2.0","id":7,"method":"ping","params":7}`, -32600, 7.},
 		"params as list":       {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[1]}`, -32602, 7.},
+		"params null":          {`{"jsonrpc":"2.0","id":7,"method":"ping","params":null}`, 0, nil},
 		"params missing":       {`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, -32600, 7.},
 		"an unknown method":    {`{"jsonrpc":"2.0","id":7,"method":"nosuch"}`, -32601, 7.},
 		"an unknown tool":      {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"nosuch"}}`, -32602, 7.},
