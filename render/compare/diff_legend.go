@@ -29,7 +29,7 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 		out = append(out, strings.Join(first, "; "))
 	}
 	if slices.ContainsFunc(r.Stages, func(s diff.Stage) bool { return s.IsPaced() }) {
-		out = append(out, "interval: from the start of a pass to that of the next, which is how fast the stage goes: the CPU paces it")
+		out = append(out, "pace: from the start of a pass to that of the next, which is how fast the stage goes: the CPU paces it")
 	}
 	if has("p") {
 		var methods []string

@@ -94,7 +94,7 @@ func stageRows(s diff.Stage) [][]table.Cell {
 // sampledStage names a stage with what its samples are.
 func sampledStage(s diff.Stage) string {
 	if s.IsPaced() {
-		return words.DiffStage(s.Name) + " interval"
+		return words.DiffStage(s.Name) + " pace"
 	}
 	return words.DiffStage(s.Name)
 }

@@ -56,6 +56,23 @@ func TestDiffSame(t *testing.T) {
 	}
 }
 
+// TestDiffPaced holds that a stage that is judged from pass to pass has a row for that and one for its GPU span, in 80 columns, and says the commands that tell.
+func TestDiffPaced(t *testing.T) {
+	r := exampleDiff()
+	st := &r.Stages[0]
+	st.More = append(st.More, diff.Metric{Name: "gpu_span_ns", Unit: "ns", LessIsBetter: true, Comparison: st.Comparison, Verdict: diff.NoChange})
+	st.Metric, r.Next = "interval_ns", []string{"prof capture --run a-2 --repeats 5 -- CMD..."}
+	text := diffText(t, "table", typeset.Options{Width: 80}, r)
+	for _, want := range []string{"\nto tell  prof capture --run a-2 --repeats 5 -- CMD...\n", "\ndecode pace ", "\ndecode  ", "  pace: from the start of a pass", " ± std (n)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if rows := stageTable(r).Rows; rows[0][0].Text != "decode pace" || rows[1][0].Text != "decode" || strings.Contains(moreLine(*st), "GPU span") {
+		t.Errorf("rows %+v; %s", rows, moreLine(*st))
+	}
+}
+
 // TestDiffOverGPUs holds that times that are added up over GPUs say so.
 func TestDiffOverGPUs(t *testing.T) {
 	r := exampleDiff()
