@@ -82,7 +82,7 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 			g.login(w, r)
 			return
 		case g.Token == "" && g.Own && !isOfOwner(r):
-			refuse(w, http.StatusForbidden, "this server answers the user alone that started it: start it with --token-file FILE for others, or behind a proxy")
+			refuse(w, http.StatusForbidden, "this server answers only the user who started it: start it with --token-file FILE for others, or behind a proxy")
 			return
 		case !g.isKnown(r):
 			g.askWho(w, r)
