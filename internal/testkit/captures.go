@@ -107,6 +107,8 @@ var Captures = []Run{
 	{Name: "lost-burst", Files: []string{"lost/burst.trace.json.gz"}},
 	{Name: "serving-loads", Files: []string{"serving/guidellm", "serving/inference-perf", "serving/genai-bench", "serving/evalscope", "serving/llm-d"}},
 	{Name: "ncu-samples", Files: []string{"ncu/pmsampling.ncu-rep.gz"}},
+	{Name: "proton-trace", Files: []string{"proton/h200.chrome_trace"}},
+	{Name: "proton-tree", Files: []string{"proton/h200.hatchet"}},
 }
 
 // Demo are the runs of prof demo, and three runs of one workload under prof capture: two of the same code, one of other.

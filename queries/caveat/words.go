@@ -301,6 +301,8 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("the scopes of %s have no times: passes are unknown, the kernels are known; see prof query stage-kernels", c.Stages)
 	}),
+	"kernels-alone": says("the timeline has kernels alone: no API calls, copies or fills were recorded, and no range with its times"),
+	"no-raw-names":  says("names are normalised, ids and counters as #: the timeline names the scopes of kernels, and those as recorded are not kept"),
 	"reported-stages": sentence(func(c struct {
 		Source string `col:"object"`
 		Stages int64  `col:"item_count"`

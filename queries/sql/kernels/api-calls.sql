@@ -2,7 +2,7 @@
 --     by pass.
 -- grain: one function
 -- key: api
--- notes: timelines warm
+-- notes: timelines warm recorded
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

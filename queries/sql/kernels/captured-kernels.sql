@@ -2,7 +2,7 @@
 --     layers. The rows add up to the work of all replays that were traced by node. Warm-up counts too: it lists what the capture has.
 -- grain: one path of ranges, and one kernel name or operation
 -- key: path, kind, kernel
--- notes: timelines warm
+-- notes: timelines warm recorded
 -- params:
 --   run VARCHAR: the run
 --   path VARCHAR = NULL: only captures in paths that match one of these globs, separated by commas

@@ -2,7 +2,7 @@
 --     never reach the link's rate.
 -- grain: one operation, source and target memory and class of sizes
 -- key: operation, source_memory, target_memory, from_bytes
--- notes: graph timelines sizes left-copies launch
+-- notes: graph timelines sizes left-copies launch recorded
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only operations issued in this stage; (none) for those outside every stage

@@ -1,7 +1,7 @@
 -- graphs v3: CUDA graph replays by the ranges that launched them. Warm-up counts too: it lists what the capture has.
 -- grain: one path of ranges, graph, trace mode and launcher
 -- key: path, mode, launched_by, graph_id, kernels_per_replay
--- notes: timelines warm launch
+-- notes: timelines warm launch recorded
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU

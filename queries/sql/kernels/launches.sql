@@ -2,7 +2,7 @@
 --     launches per decode step, and kernels shorter than their launch. Warm-up counts too: passes are not told apart yet.
 -- grain: one kernel name, launching function, process, thread and GPU
 -- key: kernel, api, source_id, pid, tid, device
--- notes: graph timelines launch warm
+-- notes: graph timelines launch warm recorded
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

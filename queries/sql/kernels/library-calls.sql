@@ -2,7 +2,7 @@
 --     instead.
 -- grain: one function of a library
 -- key: library, call
--- notes: timelines left-library
+-- notes: timelines left-library recorded
 -- params:
 --   run VARCHAR: the run
 --   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages

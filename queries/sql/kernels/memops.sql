@@ -1,7 +1,7 @@
 -- memops v3: Memory copies and fills by operation, as nsys' cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum together.
 -- grain: one operation
 -- key: operation
--- notes: graph timelines sizes left-copies launch
+-- notes: graph timelines sizes left-copies launch recorded
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only operations issued in this stage; (none) for those outside every stage

@@ -2,7 +2,7 @@
 --     else from sums of nsys stats. Warm-up counts too: most threads that call the operating system run no pass.
 -- grain: one function
 -- key: call
--- notes: timelines warm
+-- notes: timelines warm recorded
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

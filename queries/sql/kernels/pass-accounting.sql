@@ -1,7 +1,7 @@
 -- pass-accounting v3: Where GPU time went in each stage pass, warm-up included: accounting per pass.
 -- grain: one outermost range of a stage on one GPU that runs its work
 -- key: range_id, device
--- notes: timelines workload accounting launch range
+-- notes: timelines workload accounting launch range recorded
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage

@@ -2,7 +2,7 @@
 --     or full. Warm-up counts too: a queue is one, from the first launch to the last work.
 -- grain: one stream of one process on one GPU
 -- key: source_id, pid, device, context, stream
--- notes: graph timelines launch warm
+-- notes: graph timelines launch warm recorded
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU

@@ -2,7 +2,7 @@
 --     api-calls. Prof's tracer records none: beside it those of Nsight Systems are counted.
 -- grain: one kind of synchronisation
 -- key: kind
--- notes: timelines sync left-syncs sync-calls
+-- notes: timelines sync left-syncs sync-calls recorded
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only synchronisations in this stage; (none) for those outside every stage

@@ -12,6 +12,12 @@ WITH d AS (
     SELECT DISTINCT dev.name
     FROM device dev
     WHERE dev.run_id = run AND (dev.name IS NULL OR NOT EXISTS (SELECT 1 FROM _peak_name n WHERE n.name = dev.name))
+    UNION
+    SELECT NULL -- of a GPU of which the capture has nothing but its work
+    FROM run r
+    WHERE r.run_id = run
+        AND EXISTS (SELECT 1 FROM kernel_duration k WHERE k.run_id = run)
+        AND NOT EXISTS (SELECT 1 FROM device x WHERE x.run_id = run)
 ), p AS (
     SELECT DISTINCT p.device
     FROM device_peak p

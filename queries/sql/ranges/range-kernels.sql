@@ -3,12 +3,12 @@
 --     capture has.
 -- grain: one range name, domain and kernel name
 -- key: range, domain, kernel
--- notes: graph timelines launch warm
+-- notes: graph timelines launch warm raw-names
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: only ranges of this name (normalised, or as recorded with raw)
 --   raw BOOLEAN = false: group by the range name as recorded instead of the normalised name; reported sums always are, since ranges of one
---     normalised name may lie within each other
+--     normalised name may lie within each other. A timeline without ranges, whose kernels name their scopes alone, has no others than normalised
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 0: maximum kernels per range; 0 for all
 --   {source}
@@ -33,7 +33,11 @@ WITH counted AS (
     WHERE m.run_id = run
         AND a.run_id = m.run_id
         AND a.path_id = u.ancestor
-        AND NOT raw
+        AND (NOT raw OR NOT EXISTS (
+            SELECT 1
+            FROM nvtx_range n
+            WHERE n.run_id = run AND n.source_id IN (SELECT counted.source_id FROM counted)
+        ))
         AND ("range" IS NULL OR a.name = "range")
     UNION ALL
     SELECT x.path_id, x.name, ''

@@ -2,7 +2,7 @@
 --     nsys' nvtx_pushpop_sum and nvtx_gpu_proj_sum together. Warm-up counts too: it lists what the capture has.
 -- grain: one range name, domain and style
 -- key: range, domain, style
--- notes: timelines launch range warm
+-- notes: timelines launch range warm recorded
 -- params:
 --   run VARCHAR: the run
 --   raw BOOLEAN = false: group by the name as recorded instead of the normalised name

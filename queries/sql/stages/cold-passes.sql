@@ -2,7 +2,7 @@
 --     what they spent on one-time work.
 -- grain: one cold pass
 -- key: range_id
--- notes: pass timelines
+-- notes: pass timelines recorded
 -- params:
 --   run VARCHAR: the run
 --   {source}

@@ -1,7 +1,7 @@
 -- passes v7: Each pass of each stage in time order, warm-up included: the samples behind the means of stages.
 -- grain: one outermost range of a stage
 -- key: range_id
--- notes: timelines workload launch range
+-- notes: timelines workload launch range recorded
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage

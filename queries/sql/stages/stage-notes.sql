@@ -2,7 +2,7 @@
 --     stage.
 -- grain: one stage and note
 -- key: stage, note
--- notes: timelines launch range
+-- notes: timelines launch range recorded
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only ranges with work on it

@@ -3,7 +3,7 @@
 --     launch to the end of its work.
 -- grain: one call
 -- key: source_id, pid, tid, start_ns, duration_ns, api
--- notes: timelines
+-- notes: timelines recorded
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 30000: as in timeline-kernels

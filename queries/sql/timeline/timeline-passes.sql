@@ -2,7 +2,7 @@
 --     small time bin of the capture.
 -- grain: one pass, or the short passes of one stage and process on one GPU that start in one time bin of the capture
 -- key: source_id, device, stage, pid, start_ns, is_warmup, pass
--- notes: timelines workload accounting launch range
+-- notes: timelines workload accounting launch range recorded
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU

@@ -1,7 +1,7 @@
 -- timeline-ranges v1: The longest ranges (NVTX, record_function) of each capture with their nesting depth on the thread, for charts.
 -- grain: one range
 -- key: range_id
--- notes: timelines range
+-- notes: timelines range recorded
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 3000: maximum ranges, longest first, all sources together; 0 for all

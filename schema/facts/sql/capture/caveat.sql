@@ -58,6 +58,22 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
     JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
     WHERE k.run_id = $run AND s.stage IS NOT NULL
     GROUP BY c.kind
+), beside AS ( -- with more than kernels
+    SELECT DISTINCT c.kind
+    FROM (
+        SELECT DISTINCT a.source_id
+        FROM api_call a
+        WHERE a.run_id = $run
+        UNION
+        SELECT DISTINCT m.source_id
+        FROM memop m
+        WHERE m.run_id = $run
+        UNION
+        SELECT DISTINCT r.source_id
+        FROM nvtx_range r
+        WHERE r.run_id = $run
+    ) x
+    JOIN counted c ON c.source_id = x.source_id
 ), ranges AS (
     SELECT
         c.kind,
@@ -218,6 +234,14 @@ WHERE w.capture NOT IN (
             AND r.source_id = c.source_id
             AND (r.rank_count > 1 AND r.start_ns IS NOT NULL OR r.reason = 'hosts-apart')
     )
+UNION ALL BY NAME
+SELECT
+    'recorded' AS topic,
+    'kernels-alone' AS kind,
+    w.capture,
+    w.is_counted
+FROM way w JOIN worked x ON x.kind = w.capture
+WHERE w.capture NOT IN (SELECT b.kind FROM beside b)
 UNION ALL BY NAME
 SELECT
     'stage' AS topic,
