@@ -23,6 +23,12 @@ func TestProtonRaw(t *testing.T) {
 		}
 		return fmt.Sprint(f.Rows), strings.Join(f.Notes, "\n")
 	}
+	if _, notes := ask("proton-trace", "peaks", nil); !strings.Contains(notes, "does not name its GPU") {
+		t.Errorf("peaks: %q", notes)
+	}
+	if rows, _ := ask("proton-tree", "devices", nil); strings.Contains(rows, "false") {
+		t.Errorf("devices: %s", rows)
+	}
 	plain, _ := ask("proton-trace", "range-kernels", nil)
 	raw, notes := ask("proton-trace", "range-kernels", queries.Args{"raw": "true"})
 	if raw != plain || len(plain) < 10 || !strings.Contains(notes, "names are normalised") {

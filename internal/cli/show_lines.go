@@ -36,7 +36,7 @@ func gpuLine(list []judge.DeviceRow) string {
 			order = append(order, r.Device)
 		}
 		names[r.Device] = cmp.Or(r.Name, names[r.Device])
-		used[r.Device] = used[r.Device] || r.IsUsed
+		used[r.Device] = used[r.Device] || frame.Or(r.IsUsed, false)
 	}
 	if slices.Contains(slices.Collect(maps.Values(used)), true) {
 		order = slices.DeleteFunc(order, func(gpu int64) bool { return !used[gpu] })

@@ -209,7 +209,7 @@ type SourceRow struct {
 type DeviceRow struct {
 	Device int64  `col:"device"`
 	Name   string `col:"name"`
-	IsUsed bool   `col:"is_used"`
+	IsUsed *bool  `col:"is_used"`
 }
 
 // PartRow is a row of accounting.

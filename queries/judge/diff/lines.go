@@ -172,8 +172,8 @@ func pairs(a, b *stageSide, by Dimension) []pair {
 
 // tally adds up durations of executions.
 type tally struct {
-	calls, total int64 // ns
-	min, max     int64
+	calls, total int64   // ns
+	min, max     int64   // 0 where one is not known, as in sums without them
 	m2           float64 // sum of the squares of the differences between durations and their mean, ns2; NaN where one is not known
 }
 
@@ -191,7 +191,11 @@ func (t *tally) add(o tally) {
 	t.m2 += o.m2 + d*d*float64(t.calls)*float64(o.calls)/float64(t.calls+o.calls)
 	t.calls += o.calls
 	t.total += o.total
-	t.min, t.max = min(t.min, o.min), max(t.max, o.max)
+	if t.max == 0 || o.max == 0 {
+		t.min, t.max = 0, 0
+	} else {
+		t.min, t.max = min(t.min, o.min), max(t.max, o.max)
+	}
 }
 
 func (t *tally) mean() float64 { return float64(t.total) / float64(t.calls) }
@@ -203,7 +207,10 @@ func (t *tally) measure(units int64) Measure {
 		m.PerUnitCalls = float64(t.calls) / float64(units)
 	}
 	if t.calls > 0 {
-		m.MeanNs, m.MinNs, m.MaxNs = new(t.mean()), new(t.min), new(t.max)
+		m.MeanNs = new(t.mean())
+	}
+	if t.max > 0 {
+		m.MinNs, m.MaxNs = new(t.min), new(t.max)
 	}
 	if t.calls > 1 && !math.IsNaN(t.m2) {
 		m.StdNs = new(math.Sqrt(t.m2 / float64(t.calls-1)))

@@ -171,8 +171,8 @@ type workRow struct {
 	Block     string   `col:"block"`
 	Launches  int64    `col:"launch_count"`
 	Sum       int64    `col:"sum_ns"`
-	Min       int64    `col:"min_ns"`
-	Max       int64    `col:"max_ns"`
+	Min       *int64   `col:"min_ns"`
+	Max       *int64   `col:"max_ns"`
 	Deviation *float64 `col:"deviation_ns2"`
 }
 
@@ -252,7 +252,7 @@ func readWork(f *frame.Frame) ([]work, error) {
 
 func (r workRow) work(name string) work {
 	return work{isWarmup: r.IsWarmup, kind: r.Kind, name: name, family: r.Family, role: r.Role, grid: r.Grid, block: r.Block,
-		tally: tally{calls: r.Launches, total: r.Sum, min: r.Min, max: r.Max, m2: frame.Or(r.Deviation, math.NaN())}}
+		tally: tally{calls: r.Launches, total: r.Sum, min: frame.Or(r.Min, 0), max: frame.Or(r.Max, 0), m2: frame.Or(r.Deviation, math.NaN())}}
 }
 
 // readSources reads what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.

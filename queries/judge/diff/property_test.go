@@ -225,3 +225,20 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// TestTallyWithoutExtremes: the shortest and longest of executions of which sums do not say them are unknown, also beside some that do.
+func TestTallyWithoutExtremes(t *testing.T) {
+	known, unknown := tally{calls: 2, total: 10, min: 3, max: 7}, tally{calls: 1, total: 5}
+	for _, list := range [][]tally{{unknown}, {known, unknown}, {unknown, known}, {known, unknown, known}} {
+		var sum tally
+		for _, x := range list {
+			sum.add(x)
+		}
+		if m := sum.measure(1); m.MinNs != nil || m.MaxNs != nil || m.MeanNs == nil || *m.MeanNs != 5 {
+			t.Errorf("%v: %+v", list, m)
+		}
+	}
+	if m := known.measure(1); *m.MinNs != 3 || *m.MaxNs != 7 {
+		t.Errorf("%+v", m)
+	}
+}

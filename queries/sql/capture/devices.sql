@@ -1,4 +1,4 @@
--- devices v4: The GPUs of a run and the work they ran; a GPU in both a timeline and an Nsight Compute report is one row.
+-- devices v5: The GPUs of a run and the work they ran; a GPU in both a timeline and an Nsight Compute report is one row.
 -- grain: one GPU of one source
 -- key: source_id, device
 -- notes: graph timelines
@@ -15,9 +15,9 @@
 --   memory_bytes: device memory
 --   memory_bytes_per_s: peak memory bandwidth
 --   l2_bytes: L2 cache
---   kernel_count: kernels it ran
---   kernel_sum_ns: sum of their durations
---   is_used: whether any device work ran on it, graph replays and copies included
+--   kernel_count: kernels it ran; NULL where the source has sums, which do not say on which GPU
+--   kernel_sum_ns: sum of their durations; NULL likewise
+--   is_used: whether any device work ran on it, graph replays and copies included; NULL likewise
 --   uuid: the GPU's UUID
 --   bus_id: PCI address
 
@@ -37,6 +37,10 @@ WITH shown AS (
     FROM kernel k
     WHERE k.run_id = run
     GROUP BY ALL
+), sums AS (
+    SELECT DISTINCT r.source_id
+    FROM reported_sum r
+    WHERE r.run_id = run
 ), known AS (
     SELECT
         d.source_id,
@@ -79,16 +83,21 @@ SELECT
     d.memory_bytes,
     d.memory_bytes_per_s,
     d.l2_bytes,
-    coalesce(w.kernel_count, 0) AS kernel_count,
-    coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
-    coalesce(w.kernel_count, 0) > 0
-    OR EXISTS (
-        SELECT 1
-        FROM device_time t
-        WHERE t.run_id = run AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL
-    ) AS is_used,
+    CASE WHEN z.source_id IS NULL THEN coalesce(w.kernel_count, 0) END AS kernel_count,
+    CASE WHEN z.source_id IS NULL THEN coalesce(w.kernel_sum_ns, 0) END AS kernel_sum_ns,
+    CASE
+        WHEN z.source_id IS NULL
+            THEN coalesce(w.kernel_count, 0) > 0
+            OR EXISTS (
+                SELECT 1
+                FROM device_time t
+                WHERE t.run_id = run AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL
+            )
+    END AS is_used,
     d.uuid,
     d.bus_id
-FROM known d FULL JOIN work w ON w.source_id = d.source_id AND w.device_id = d.device_id
+FROM known d
+FULL JOIN work w ON w.source_id = d.source_id AND w.device_id = d.device_id
+LEFT JOIN sums z ON z.source_id = coalesce(d.source_id, w.source_id)
 WHERE coalesce(d.source_id, w.source_id) IN (SELECT shown.source_id FROM shown)
 ORDER BY 1, 2

@@ -23,8 +23,8 @@
 --   block: block size in threads, x * y * z; NULL when the capture has none
 --   launch_count: executions
 --   sum_ns: sum of their durations, over all GPUs
---   min_ns: shortest
---   max_ns: longest
+--   min_ns: shortest; NULL where sums do not say it
+--   max_ns: longest; NULL where sums do not say it
 --   deviation_ns2: sum of squared deviations of the durations from their mean; divided by launch_count - 1 it is the variance
 
 -- Of the work of several GPUs the sums of squares are added up as whole numbers, in which the order does not show. The run is looked for

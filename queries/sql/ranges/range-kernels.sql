@@ -8,7 +8,7 @@
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: only ranges of this name (normalised, or as recorded with raw)
 --   raw BOOLEAN = false: group by the range name as recorded instead of the normalised name; reported sums always are, since ranges of one
---     normalised name may lie within each other. A timeline without ranges, whose kernels name their scopes alone, has no others than normalised
+--     normalised name may lie within each other. Of a timeline whose kernels name scopes, and that has no ranges, normalised ones are known
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 0: maximum kernels per range; 0 for all
 --   {source}
