@@ -84,8 +84,8 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if len(r.Frame("layers").Rows) > 0 {
 		next = []string{"prof query layers --run " + judge.ShellWord(run.Name)}
 	}
-	if len(summary.Replayed) > 0 {
-		next = profiledCommands(judge.ShellWord(run.Name))
+	if commands := profiledCommands(judge.ShellWord(run.Name), summary); len(commands) > 0 {
+		next = commands
 	}
 	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Replayed: summary.Replayed, Lead: words.LeadOf(summary), Stages: summary.Stages, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
 	if err != nil {

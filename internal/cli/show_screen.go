@@ -38,8 +38,8 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	}
 	name := judge.ShellWord(run.Name)
 	next := []string{"prof explain " + name, "prof report " + name}
-	if len(summary.Replayed) > 0 {
-		next = append(next, profiledCommands(name)...)
+	if commands := profiledCommands(name, summary); len(commands) > 0 {
+		next = append(next, commands...)
 	} else {
 		next = append(next, "prof query stages --run "+name)
 	}
@@ -61,9 +61,15 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	return out, errors.Join(of.err, err)
 }
 
-// profiledCommands show what Nsight Compute says of the kernels of a run that has nothing else.
-func profiledCommands(run string) []string {
-	return []string{"prof query bottlenecks --run " + run, "prof query ncu-rules --run " + run, "prof query roofline --run " + run}
+// profiledCommands show what Nsight Compute says of a run that has nothing else, of kernels or of what was profiled as a whole; none for every other run.
+func profiledCommands(run string, s judge.Summary) []string {
+	switch {
+	case len(s.Replayed) > 0:
+		return []string{"prof query bottlenecks --run " + run, "prof query ncu-rules --run " + run, "prof query roofline --run " + run}
+	case s.Profiled != "":
+		return []string{"prof query bottlenecks --run " + run, "prof query region-metrics --run " + run, "prof query ncu-rules --run " + run}
+	}
+	return nil
 }
 
 // lost returns what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.

@@ -757,7 +757,7 @@ var words = map[string]kind{
 
 	// What Nsight Compute profiled.
 	"not-profiled":        says("the run has no kernels profiled by Nsight Compute; ingest a report (.ncu-rep) or its CSV pages together with the timeline"),
-	"no-profiled-kernels": says("the run has no kernels profiled by Nsight Compute, only ranges or graphs: see prof query region-metrics"),
+	"no-profiled-kernels": says("the run has no kernels profiled by Nsight Compute, only whole ranges, graphs or command lists: see prof query region-metrics"),
 	"no-profiled-regions": says("no range or graph was profiled as a whole: run ncu with --replay-mode range or app-range, or with --graph-profiling graph"),
 	"profiled-launches": together(func(_ profiledLaunches, alike []profiledLaunches) string {
 		what := map[string]string{"kernel": "kernel launch|kernel launches", "range": "range|ranges", "graph": "graph|graphs"}

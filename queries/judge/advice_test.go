@@ -356,16 +356,19 @@ func TestSummaryWithoutStages(t *testing.T) {
 	}; !slices.Equal(s.Replayed, want) {
 		t.Errorf("replayed %+v\nwant %+v", s.Replayed, want)
 	}
-	for launches, want := range map[int64]string{1: "1 launch of a graph", 4: "5 launches of graphs"} {
+	for launches, want := range map[int64]string{1: "1 launch of a graph as a whole, gaps between its kernels included; it is latency-bound", 4: "5 launches of graphs as wholes, gaps between their kernels included; 75.0 % of their time is in graphs that are latency-bound"} {
 		rows := [][]any{{"(graph) decode", "latency", nil, 3e3, launches, "graph"}}
 		if launches > 1 {
 			rows = append(rows, []any{"(graph)", "memory", nil, 4e3, int64(1), "graph"})
 		}
 		s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches kind", rows...)))
-		share := map[int64]string{1: "100.0 %", 4: "75.0 %"}[launches]
-		if want := "Nsight Compute profiled " + want + " as wholes, gaps between their kernels included; " + share + " of their time is in graphs that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.Profiled != want {
+		if want := "Nsight Compute profiled " + want + " (near neither peak: too little parallel work, or stalls)"; s.Profiled != want {
 			t.Errorf("profiled %q, want %q", s.Profiled, want)
 		}
+	}
+	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches kind", []any{"(range) a", "unknown", nil, 3e3, int64(2), "range"}, []any{"(command list)", "unknown", nil, nil, int64(1), "cmdlist"})))
+	if want := "Nsight Compute profiled 2 ranges as wholes, gaps between their kernels included; 100.0 % of their time is in ranges that are not classified by the measured metrics. Nsight Compute profiled 1 command list as a whole, gaps between its kernels included"; s.Profiled != want {
+		t.Errorf("profiled %q, want %q", s.Profiled, want)
 	}
 	// Sums that nsys stats reported have the calls, by grid or not.
 	profiled := func(k1, k2 any) string {

@@ -28,16 +28,16 @@ type kernelBound struct{ bound, limiter string }
 func (s *summariser) readProfiled() error {
 	s.bounds = map[string]map[kernelBound]float64{}
 	all, err := read(s, BoundRows)
-	var list, graphs []BoundRow
+	var list, wholes []BoundRow
 	for _, r := range all {
-		if r.Kind == "graph" {
-			graphs = append(graphs, r)
+		if slices.ContainsFunc(Wholes, func(w Whole) bool { return w.Kind == r.Kind }) {
+			wholes = append(wholes, r)
 		} else {
 			list = append(list, r)
 		}
 	}
 	if len(list) == 0 && len(s.parts) == 0 {
-		s.out.Profiled = graphsText(graphs)
+		s.out.Profiled = wholesText(wholes)
 	}
 	time, sum, launches := map[kernelBound]float64{}, 0.0, int64(0)
 	known, unknown := map[kernelBound]float64{}, 0 // times that sums reported of the profiled grids
@@ -203,19 +203,46 @@ func (r BoundRow) boundText() string {
 	return text
 }
 
-// graphsText returns what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
-func graphsText(graphs []BoundRow) string {
-	time, sum, launches := map[string]float64{}, 0.0, int64(0)
-	for _, r := range graphs {
-		ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
-		time[r.Bound], sum, launches = time[r.Bound]+ns, sum+ns, launches+r.Launches
+// Whole is a kind of what Nsight Compute profiles as a whole, in words.
+type Whole struct{ Kind, One, Some, Many string }
+
+// Wholes are these kinds.
+var Wholes = []Whole{
+	{"graph", "launch of a graph", "launches of graphs", "graphs"},
+	{"range", "range", "ranges", "ranges"},
+	{"cmdlist", "command list", "command lists", "command lists"},
+}
+
+// wholesText returns what graphs, ranges and command lists that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
+func wholesText(rows []BoundRow) string {
+	var out []string
+	for _, w := range Wholes {
+		time, sum, launches := map[string]float64{}, 0.0, int64(0)
+		for _, r := range rows {
+			if r.Kind == w.Kind {
+				ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
+				time[r.Bound], sum, launches = time[r.Bound]+ns, sum+ns, launches+r.Launches
+			}
+		}
+		if launches == 0 {
+			continue
+		}
+		as := "as wholes, gaps between their kernels included"
+		if launches == 1 {
+			as = "as a whole, gaps between its kernels included"
+		}
+		text := fmt.Sprintf("Nsight Compute profiled %s %s", say.Count(launches, w.One, w.Some), as)
+		if sum > 0 {
+			most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
+			of := fmt.Sprintf("%s of their time is in %s that are", percentText(time[most]/sum), w.Many)
+			if launches == 1 {
+				of = "it is"
+			}
+			text += "; " + of + " " + kernelBound{bound: most}.text()
+		}
+		out = append(out, text)
 	}
-	if sum == 0 {
-		return ""
-	}
-	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	return fmt.Sprintf("Nsight Compute profiled %s as wholes, gaps between their kernels included; %s of their time is in graphs that are %s",
-		say.Count(launches, "launch of a graph", "launches of graphs"), percentText(time[most]/sum), kernelBound{bound: most}.text())
+	return strings.Join(out, ". ")
 }
 
 // unitNames word what limits kernels, where its name in bottlenecks does not say it.

@@ -12,7 +12,7 @@ import (
 	"prof/render/words"
 )
 
-// kernels ranks the kernels that take most time; of a run with nothing but profiled kernels these. Graphs that were profiled as wholes follow.
+// kernels ranks the kernels that take most time; of a run with nothing but profiled kernels these. What was profiled as a whole follows.
 func kernels(s Screen) ([]doc.Block, error) {
 	list, err := rowsOf(s, judge.KernelRows)
 	if err != nil {
@@ -22,9 +22,12 @@ func kernels(s Screen) ([]doc.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	graphs := profiledKind(profiled, "graph", "graphs profiled as wholes")
+	var wholes []doc.Block
+	for _, w := range judge.Wholes {
+		wholes = append(wholes, profiledKind(profiled, w.Kind, w.Many+" profiled as wholes")...)
+	}
 	if len(list) == 0 {
-		return append(profiledKind(profiled, "kernel", "profiled kernels"), graphs...), nil
+		return append(profiledKind(profiled, "kernel", "profiled kernels"), wholes...), nil
 	}
 	title := "top kernels of the whole run"
 	if s.Report.Frame(judge.KernelRows.Query).Warns("left-out") {
@@ -40,7 +43,7 @@ func kernels(s Screen) ([]doc.Block, error) {
 	if last := &t.Columns[len(t.Columns)-1]; last.Title == "family" {
 		last.From = familyWidth
 	}
-	return append([]doc.Block{doc.Table{Of: t.Table}}, graphs...), nil
+	return append([]doc.Block{doc.Table{Of: t.Table}}, wholes...), nil
 }
 
 // profiledKind ranks what Nsight Compute profiled of one kind.

@@ -1,5 +1,6 @@
--- bottlenecks v3: What limits each kernel, and each graph as a whole, that Nsight Compute profiled, with the figures behind the verdict.
--- grain: one kernel, grid and block; of graphs one path of ranges too
+-- bottlenecks v4: What limits each kernel, and each graph, range and command list as a whole, that Nsight Compute profiled, with the
+--     figures behind the verdict.
+-- grain: one kernel, grid and block; of graphs and the like one path of ranges too
 -- key: kind, kernel, grid, block
 -- notes: match bound timelines ncu
 -- params:
@@ -15,7 +16,8 @@
 --   {source}
 -- columns:
 --   rank: rank by time in the counted timeline, then by replay time
---   kernel: kernel name as Nsight Compute spells it; of a graph, which has no name, (graph) and the ranges that launched it
+--   kernel: kernel name as Nsight Compute spells it; of a graph, range or command list, which has no name, what it is and its
+--     ranges: (graph) decode
 --   bound: what limits it: latency, memory, compute or unknown
 --   limiter: limiting unit or resource: dram, l2, l1; tensor, fp32, fp64, lsu, issue, ...; for a latency-bound kernel grid (too small),
 --     occupancy (too low; never for kernels on tensor cores, which need few warps) or the largest warp stall reason
@@ -37,13 +39,14 @@
 --   l2_ratio: L2 throughput as a share of peak
 --   l1_ratio: L1 throughput as a share of peak
 --   theoretical_occupancy_ratio: theoretical occupancy: the limit set by registers, shared memory and block size
---   kind: kernel, or graph: one profiled as a whole, gaps between its kernels included
+--   kind: kernel, or what was profiled as a whole, gaps between its kernels included: graph, range or cmdlist
 --   legacy_class: compute_bound, memory_bound, balanced or unknown from the difference of compute and DRAM throughput alone, for comparison
 --     with older reports; it misclassifies L2-bound and latency-bound kernels
 
-WITH graph AS (
+WITH whole AS (
     SELECT
-        coalesce('(graph) ' || p.path, '(graph)') AS kernel,
+        g.kind,
+        concat_ws(' ', '(' || CASE g.kind WHEN 'cmdlist' THEN 'command list' ELSE g.kind END || ')', p.path) AS kernel,
         g.grid,
         g.block,
         count(*) AS launches,
@@ -54,11 +57,12 @@ WITH graph AS (
         _mean(g.l2_ratio) AS l2_ratio,
         _mean(g.l1_ratio) AS l1_ratio,
         _mean(g.occupancy_ratio) AS occupancy_ratio,
+        _bound(_mean(g.sm_ratio), _mean(g.memory_ratio), roof) AS bound,
         mode(g.sm_limiter ORDER BY g.launch_id) AS sm_limiter,
         mode(g.sm_metric ORDER BY g.launch_id) AS sm_metric,
         mode(g.memory_limiter ORDER BY g.launch_id) AS memory_limiter,
         mode(g.memory_metric ORDER BY g.launch_id) AS memory_metric
-    FROM ncu_graph g LEFT JOIN range_path p ON p.run_id = g.run_id AND p.path_id = g.path_id
+    FROM ncu_whole g LEFT JOIN range_path p ON p.run_id = g.run_id AND p.path_id = g.path_id
     WHERE g.run_id = run AND (stage IS NULL OR g.path_id IS NULL OR coalesce(g.stage, '(none)') = stage)
     GROUP BY ALL
 ), c AS (
@@ -87,7 +91,7 @@ WITH graph AS (
     FROM _ncu_class(run, roof := roof, waves := waves, occupancy := occupancy, stage := stage, source := source) c
     UNION ALL BY NAME
     SELECT
-        'graph' AS kind,
+        g.kind,
         g.kernel,
         g.grid,
         g.block,
@@ -95,6 +99,16 @@ WITH graph AS (
         g.bound,
         CASE g.bound WHEN 'memory' THEN g.memory_limiter WHEN 'compute' THEN g.sm_limiter END AS limiter,
         CASE g.bound WHEN 'memory' THEN g.memory_metric WHEN 'compute' THEN g.sm_metric END AS evidence,
+        nullif(
+            concat_ws(
+                ', ',
+                CASE WHEN g.sm_ratio IS NULL THEN 'sm__throughput.avg.pct_of_peak_sustained_elapsed' END,
+                CASE
+                    WHEN g.memory_ratio IS NULL THEN 'gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed'
+                END
+            ),
+            ''
+        ) AS missing,
         g.duration_ns,
         g.sm_ratio,
         g.memory_ratio,
@@ -102,30 +116,11 @@ WITH graph AS (
         g.l2_ratio,
         g.l1_ratio,
         g.occupancy_ratio
-    FROM (
-        SELECT
-            graph.kernel,
-            graph.grid,
-            graph.block,
-            graph.launches,
-            graph.duration_ns,
-            graph.sm_ratio,
-            graph.memory_ratio,
-            graph.dram_ratio,
-            graph.l2_ratio,
-            graph.l1_ratio,
-            graph.occupancy_ratio,
-            graph.sm_limiter,
-            graph.sm_metric,
-            graph.memory_limiter,
-            graph.memory_metric,
-            _bound(graph.sm_ratio, graph.memory_ratio, roof) AS bound
-        FROM graph
-    ) g
+    FROM whole g
 ), r AS (
     SELECT
         row_number() OVER (
-            ORDER BY c.timeline_total_ns DESC NULLS LAST, c.duration_ns * c.launches DESC NULLS LAST, c.kind DESC,
+            ORDER BY c.timeline_total_ns DESC NULLS LAST, c.duration_ns * c.launches DESC NULLS LAST, c.kind = 'kernel' DESC, c.kind,
                 c.kernel, c.grid, c.block
         ) AS rank,
         c.kind,

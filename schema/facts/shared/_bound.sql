@@ -1,7 +1,7 @@
 -- _bound: What limits device work, by its shares of both peaks: latency, memory, compute or unknown.
 -- grain: one value
 -- key: none
--- scalar: the verdict of bottlenecks, for kernels and graphs
+-- scalar: the verdict of bottlenecks, for kernels and what is profiled as a whole
 -- params:
 --   sm_ratio DOUBLE: compute throughput as a share of peak
 --   memory_ratio DOUBLE: memory throughput as a share of peak

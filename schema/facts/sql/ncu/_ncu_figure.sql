@@ -1,15 +1,15 @@
--- _ncu_figure: What Nsight Compute profiled, kernel launches and graphs as wholes, with the measurements that show what limits it, in base
---     units.
--- grain: one profiled kernel launch or graph
+-- _ncu_figure: What Nsight Compute profiled, kernel launches, and graphs, ranges and command lists as wholes, with the measurements that
+--     show what limits it, in base units.
+-- grain: one result of Nsight Compute
 -- key: launch_id
 -- needs: ncu_launch
 -- columns:
 --   launch_id BIGINT: the launch
---   kind VARCHAR: kernel or graph
+--   kind VARCHAR: kernel, graph, range or cmdlist
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU; NULL when unknown
 --   device VARCHAR: GPU name; NULL when unknown
---   kernel_name_id BIGINT: kernel name as Nsight Compute spells it; NULL of a graph
+--   kernel_name_id BIGINT: kernel name as Nsight Compute spells it; NULL unless a kernel
 --   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
 --   role VARCHAR: what kernels of the family do; NULL when no rule matches
 --   grid VARCHAR: grid size in blocks, x * y * z; of a graph what ncu says of it
@@ -248,4 +248,4 @@ LEFT JOIN v ON v.launch_id = l.launch_id
 LEFT JOIN b ON b.launch_id = l.launch_id
 LEFT JOIN lead ON lead.launch_id = l.launch_id
 LEFT JOIN f ON f.launch_id = l.launch_id
-WHERE l.run_id = $run AND l.kind IN ('kernel', 'graph')
+WHERE l.run_id = $run

@@ -1,10 +1,12 @@
--- ncu_graph: CUDA graphs that Nsight Compute profiled as wholes, with the measurements that show what limits them, in base units.
--- grain: one profiled launch of a graph
+-- ncu_whole: CUDA graphs, ranges and command lists that Nsight Compute profiled as wholes, with the measurements that show what limits
+--     them, in base units.
+-- grain: one profiled launch of a graph, range or command list
 -- key: launch_id
 -- needs: ncu_launch
 -- columns:
 --   launch_id BIGINT: the launch
---   grid VARCHAR: grid size in blocks, x * y * z, that ncu says of the graph; NULL when unknown
+--   kind VARCHAR: graph, range or cmdlist
+--   grid VARCHAR: grid size in blocks, x * y * z, that ncu says of a graph; NULL when unknown
 --   block VARCHAR: block size in threads, x * y * z, that ncu says of it
 --   path_id BIGINT: path of its NVTX ranges; 0 outside every range, NULL when not captured
 --   stage VARCHAR: the stage; NULL outside every stage
@@ -22,6 +24,7 @@
 
 SELECT
     f.launch_id,
+    f.kind,
     f.grid,
     f.block,
     f.path_id,
@@ -38,4 +41,4 @@ SELECT
     f.l1_ratio,
     f.occupancy_ratio
 FROM _ncu_figure f
-WHERE f.kind = 'graph'
+WHERE f.kind <> 'kernel'
