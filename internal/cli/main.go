@@ -18,6 +18,7 @@ import (
 	"prof/capture"
 	"prof/capture/machine"
 	"prof/internal/mask"
+	"prof/internal/serve/jobs"
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/render/typeset"
@@ -48,6 +49,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if len(args) > 1 && args[1] == statementVerb { // what prof serve and prof mcp start for SQL
 		return runStatement(stdin, stdout, stderr)
+	}
+	if len(args) > 1 && args[1] == jobs.SuperviseVerb { // what prof serve starts for a job
+		return jobs.Supervise(args[2:])
 	}
 	return runStoppable(stopOnSignals(), args, stdin, stdout, stderr)
 }

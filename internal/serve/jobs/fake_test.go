@@ -27,6 +27,9 @@ const patience = time.Minute
 
 // TestMain makes the test binary stand in for prof where a job starts it.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == SuperviseVerb {
+		os.Exit(Supervise(os.Args[2:]))
+	}
 	if os.Getenv(jobVariable) != "" {
 		os.Exit(fakeProf(os.Args[1:]))
 	}

@@ -15,8 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// SuperviseVerb is the verb of the process between a server and prof at work on a job; see Supervise.
+const SuperviseVerb = "supervise"
+
 // jobVariable is set in the environment of all processes of a job, to the job's id: it finds those that the job leaves behind, also behind a server that
-// was killed.
+// was killed with all its children.
 const jobVariable = "PROF_JOB"
 
 // Times of a stop. prof ends within 5 s of SIGTERM, with its workload and profilers.
@@ -53,7 +56,8 @@ func (p process) run(ctx context.Context) ended {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
 	defer cancel()
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.dir, append(p.env, jobVariable+"="+p.id), p.out, p.errs, childOf()
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.dir, append(p.env, jobVariable+"="+p.id), p.out, p.errs
+	under(cmd)
 	cmd.WaitDelay = outputDelay
 	started, done := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -99,8 +103,8 @@ func (p process) await(ctx context.Context, pid int, done <-chan error) error {
 		case <-time.After(step.wait):
 		}
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	endLeft(p.id)
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	return <-done
 }
 
