@@ -64,9 +64,10 @@ screenshot: build
 	./prof --home $$d/home report baseline --out $$d --file report.html >/dev/null; \
 	chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,800 --screenshot=$(CURDIR)/docs/report.png file://$$d/report.html
 
-# A release, in dist: the archive, the wheel and the checksums of this machine's system, and on Linux on x86-64 also those of Linux on ARM if
+# A release, in dist: the archive, the wheel, the bill of materials and the checksums of this machine's system, and on Linux on x86-64 also those of Linux on ARM if
 # Debian's g++-aarch64-linux-gnu is installed. They need the C library of this machine or a newer one: the workflow builds on an old Linux.
 # Where zig is installed (pip install ziglang), everything but main is compiled for a Mac too; linking wants Apple's SDK.
+RELEASE = $(shell sed -n 's/^const release = "\(.*\)"$$/\1/p' internal/cli/version.go)
 SYSTEM = $(shell go env GOOS)-$(shell go env GOARCH)
 release:
 	rm -rf dist
@@ -76,15 +77,16 @@ ifeq ($(SYSTEM),linux-amd64)
 	else echo 'aarch64-linux-gnu-g++ is not installed: nothing is built for Linux on ARM'; fi
 	@if $(ZIG) version >/dev/null 2>&1; then $(MAKE) darwin; else echo 'zig is not installed: not compiled for darwin/arm64'; fi
 endif
-	cd dist && $$(command -v sha256sum || echo shasum -a 256) *.tar.gz *.whl >SHA256SUMS && cat SHA256SUMS
+	cd dist && $$(command -v sha256sum || echo shasum -a 256) *.tar.gz *.whl *.cdx.json >SHA256SUMS && cat SHA256SUMS
 
 # The go command reads the commit from git; prof --version shows it.
 dist/prof-%.tar.gz: FORCE
 	mkdir -p dist/prof-$*
 	CGO_ENABLED=1 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) go build -buildvcs=true -trimpath '-ldflags=-s -w' -o dist/prof-$*/prof .
 	cp LICENSE README.md CHANGELOG.md dist/prof-$*
+	CGO_ENABLED=0 go run ./internal/notices/make -version $(RELEASE) -licences dist/prof-$*/LICENSES.txt -bill dist/prof-$*.cdx.json dist/prof-$*/prof
 	tar -C dist -czf $@ prof-$*
-	CGO_ENABLED=0 go run ./internal/wheel -version "$$(sed -n 's/^const release = "\(.*\)"$$/\1/p' internal/cli/version.go)" -out dist dist/prof-$*/prof LICENSE
+	CGO_ENABLED=0 go run ./internal/wheel -version $(RELEASE) -out dist dist/prof-$*/prof LICENSE dist/prof-$*/LICENSES.txt
 
 ZIG ?= python3 -m ziglang
 darwin:

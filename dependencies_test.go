@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/internal/notices"
 )
 
 // dependency is a row of a table of docs/dependencies.md.
@@ -54,42 +56,6 @@ func goList(t *testing.T, args ...string) []string {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' })
 }
 
-// licences are those whose texts a file holds, in its order, each once.
-func licences(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n>*", r) }), " ")
-	const bsd = "Redistribution and use in source and binary forms"
-	marks := regexp.MustCompile("Apache License Version 2.0|Permission is hereby granted, free of charge|"+bsd).FindAllStringIndex(text, -1)
-	var found []string
-	for _, at := range marks {
-		name := map[byte]string{'A': "Apache-2.0", 'P': "MIT"}[text[at[0]]]
-		if terms, _, _ := strings.Cut(text[at[0]:], "THIS SOFTWARE IS PROVIDED"); name == "" {
-			name = "BSD-2-Clause"
-			if strings.Contains(terms, "endorse or promote") {
-				name = "BSD-3-Clause"
-			}
-		}
-		if !slices.Contains(found, name) {
-			found = append(found, name)
-		}
-	}
-	return strings.Join(found, ", ")
-}
-
-func TestLicences(t *testing.T) {
-	for text, want := range map[string]string{
-		"":    "",
-		"ISC": "",
-		"  Apache License\n\n  Version 2.0, January 2004":                                                                                             "Apache-2.0",
-		"> Redistribution and use in source\n> and binary forms ... THIS SOFTWARE IS PROVIDED ... endorse or promote":                                 "BSD-2-Clause",
-		"Redistribution and use in source and binary forms\n * Neither ... endorse or promote THIS SOFTWARE IS PROVIDED\nApache License\nVersion 2.0": "BSD-3-Clause, Apache-2.0",
-		"Permission is hereby granted, free of\ncharge ... Permission is hereby granted, free of charge":                                              "MIT",
-	} {
-		if got := licences(text); got != want {
-			t.Errorf("%q: %q, not %q", text, got, want)
-		}
-	}
-}
-
 // TestDependencies: docs/dependencies.md names each module of go.mod with its version and licence, and says which are in the binary.
 func TestDependencies(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
@@ -131,12 +97,54 @@ func TestDependencies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := licences(string(text)); got != docs[name].licence {
+		if got := strings.Join(notices.Names(string(text)), ", "); got != docs[name].licence {
 			t.Errorf("docs/dependencies.md has licence %q of %s, its %s %q", docs[name].licence, name, filepath.Base(files[0]), got)
 		}
 	}
 	if len(absent) > 0 {
 		t.Skipf("licences not checked, as the module cache lacks %s: go mod download", strings.Join(absent, ", "))
+	}
+}
+
+// TestNotices: what a release says of the software of others names each module of the binary, with its licence, and what DuckDB links.
+func TestNotices(t *testing.T) {
+	build, err := os.Executable() // has what prof has
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := notices.Of(build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bill, err := notices.Bill("0.1.0", build, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	licences, docs, named := string(notices.Licences(parts)), documented(t), map[string]bool{}
+	engine := docs["github.com/duckdb/duckdb-go-bindings"].version
+	for _, p := range parts {
+		named[p.Name] = true
+		if len(p.Text) < 100 || !strings.Contains(licences, p.Name+" "+p.Version+" ("+p.Licence+")\n\n"+p.Text) {
+			t.Errorf("%s %s has no licence", p.Name, p.Version)
+		}
+		if d, ok := docs[p.Name]; ok && (d.version != p.Version || strings.ReplaceAll(d.licence, ", ", " AND ") != p.Licence) {
+			t.Errorf("docs/dependencies.md has %+v, the build %s %s", d, p.Version, p.Licence)
+		}
+		if !bytes.Contains(bill, []byte(`"purl": "`+p.URL+`"`)) {
+			t.Errorf("the bill of materials lacks %s", p.URL)
+		}
+		if strings.HasPrefix(p.Name, "duckdb/") && !strings.Contains(engine, strings.ReplaceAll(p.Version, ".", "0")) {
+			t.Errorf("internal/notices/duckdb.txt is of DuckDB %s, and the binding %s: docs/dependencies.md says how to make it anew", p.Version, engine)
+		}
+	}
+	modules := goList(t, "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".")
+	for _, name := range append(modules, "std", "uplot", "duckdb/third_party/re2", "duckdb/extension/icu/third_party/icu") {
+		if !named[name] {
+			t.Errorf("a release does not name %s", name)
+		}
+	}
+	if !strings.Contains(licences, "Bigelow & Holmes") {
+		t.Error("a release lacks the licence of Go's fonts")
 	}
 }
 

@@ -36,7 +36,7 @@ var directs = map[string]string{
 }
 
 // developers are folders of commands and tests, not of what users run.
-var developers = []string{"internal/speed/", "internal/torture/", "internal/diagnosis/", "internal/exports/", "internal/golden/", "internal/repeat/", "internal/testkit/", "internal/wheel/", "capture/capturetest/", "capture/machinetest/", "ingest/rows/rowstest/", "testdata/"}
+var developers = []string{"internal/speed/", "internal/torture/", "internal/diagnosis/", "internal/exports/", "internal/golden/", "internal/notices/", "internal/repeat/", "internal/testkit/", "internal/wheel/", "capture/capturetest/", "capture/machinetest/", "ingest/rows/rowstest/", "testdata/"}
 
 // TestFilesAreOpenedWithCare checks that files are opened, read and written by internal/file, where no reason is written down.
 func TestFilesAreOpenedWithCare(t *testing.T) {

@@ -26,6 +26,8 @@ var rooms = map[string][]string{
 	"internal/lose":         {"internal/diagnosis", "internal/exports", "internal/loss"},
 	"internal/loss":         {"internal/diagnosis", "internal/exports"},
 	"internal/mask":         {},
+	"internal/notices":      {},
+	"internal/notices/make": {"internal/notices"},
 	"internal/repeat":       {"internal/exports"},
 	"internal/sample":       {},
 	"internal/sample/list":  {},
