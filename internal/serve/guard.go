@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"prof/internal/serve/ask"
 	"prof/internal/serve/places"
@@ -74,6 +75,9 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 			return
 		case !g.isOrigin(w, r):
 			refuse(w, http.StatusForbidden, "pages of other servers may not ask: start it with --origin URL")
+			return
+		case !isText(r.URL):
+			refuse(w, http.StatusBadRequest, "the address is not UTF-8")
 			return
 		case r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
 			w.WriteHeader(http.StatusNoContent)
@@ -164,6 +168,16 @@ func (g Guard) isHost(host string) bool {
 		return true
 	}
 	return slices.ContainsFunc(g.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+}
+
+// isText reports whether all that an address says is text.
+func isText(u *url.URL) bool {
+	for name, values := range u.Query() {
+		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
+			return false
+		}
+	}
+	return utf8.ValidString(u.Path)
 }
 
 // isOrigin reports whether the page that asks may, and lets the browser show it the answer.
