@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -389,7 +390,7 @@ func (in *ingester) fill(id string, captures, facts []input) error {
 	}
 	if len(in.result.Sources) == 0 {
 		if len(in.result.Repeated) == 0 {
-			return ErrNothing
+			return in.nothing()
 		}
 		if in.replaced == nil {
 			return nil
@@ -405,6 +406,16 @@ func (in *ingester) fill(id string, captures, facts []input) error {
 	in.warnAlone(captures, facts)
 	in.warnMixed()
 	return in.finish(id)
+}
+
+// nothing says that no file was read and, of the last that seemed to be a capture or made of one, why.
+func (in *ingester) nothing() error {
+	for _, s := range slices.Backward(in.result.Skipped) {
+		if !s.IsOther() {
+			return fmt.Errorf("%w; %s: %s", ErrNothing, s.Path, s.Why)
+		}
+	}
+	return ErrNothing
 }
 
 // isElsewhere refuses files that another run has. The same file twice is no loss.

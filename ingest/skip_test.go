@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,6 +92,22 @@ func TestUnknown(t *testing.T) {
 		if !errors.Is(err, ingest.ErrUnknownFormat) || !strings.Contains(err.Error(), c[1]) || !strings.HasSuffix(err.Error(), "; `prof help ingest` lists the formats") || strings.Count(err.Error(), "\n") > 2 || len(err.Error()) > 500 {
 			t.Errorf("%s: %v, want %q", name, err, c[1])
 		}
+	}
+}
+
+// TestNothingRead: where no file of a folder can be read, the error says why of the one that matters.
+func TestNothingRead(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"benchmark_args.json", "benchmark_percentile.json"} {
+		b.copied("../testdata/serving/evalscope/"+name, "folder/"+name)
+	}
+	summary, err := os.ReadFile("../testdata/serving/evalscope/benchmark_summary.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.file("folder/benchmark_summary.json", string(summary[:len(summary)-9]))
+	if _, err := b.try(ingest.Options{}, b.path("folder")); !errors.Is(err, ingest.ErrNothing) || !strings.Contains(err.Error(), "benchmark_summary.json: ") {
+		t.Errorf("%v", err)
 	}
 }
 
