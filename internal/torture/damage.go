@@ -2,103 +2,218 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
+	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"prof/internal/exports"
 )
 
-// whole are files of every format that prof reads.
-var wholeFiles = []string{
-	"nsys/kernels/kernels.sqlite.gz", "nsys/variants-graph/variants-graph.sqlite.gz", "graph/node.sqlite.gz", "capture/environment/environment.sqlite.gz",
-	"nsys/variants-node/variants-node_pqtdir/StringIds.parquet", "nsys/variants-node/variants-node_pqtdir/CUPTI_ACTIVITY_KIND_KERNEL.parquet",
-	"ncu/llama.ncu-rep.gz", "ncu/variants-graph.ncu-rep.gz", "ncu/variants-graph.raw-base.csv.gz",
-	"torch/cpu.trace.json.gz", "torch/llama-stack.trace.json.gz", "torch/cpu.key_averages.json.gz", "torch/train.key_averages.csv.gz", "torch/train.key_averages.table.csv.gz",
-	"workload/llama-graph-node.workload.json", "nsys/kernels/kernels.proftrace",
+// filesText names files of every format that prof reads, which a test of the ingest holds: FORM PATH, or FORM FOLDER//PATH where the folder is ingested.
+//
+//go:embed files.txt
+var filesText string
+
+// sample is a whole file of one format.
+type sample struct {
+	form, folder, name string // folder is what is ingested with it; "" for the file alone
+	content            []byte
+	// What prof stores of it, rows, and what it says, once it was asked.
+	learned sync.Once
+	rows    int64
+	said    []string
 }
 
-// wholeFile reads a file of testdata, unpacked. A trace is made out of the export of its name.
-func (l *lab) wholeFile(name string) ([]byte, error) {
-	path := filepath.Join(l.repo, "testdata", filepath.FromSlash(name))
-	if base, ok := strings.CutSuffix(path, ".proftrace"); ok {
-		tables, err := exports.ReadFile(base + ".sqlite.gz")
-		if err != nil {
+// samples reads the files, unpacked. A trace is made out of the export of its name.
+func (l *lab) samples() (out []*sample, err error) {
+	for line := range strings.Lines(filesText) {
+		s := &sample{}
+		var path string
+		if s.form, path, _ = strings.Cut(strings.TrimSpace(line), " "); strings.Contains(path, "//") {
+			s.folder, s.name, _ = strings.Cut(path, "//")
+			s.folder = filepath.Join(l.repo, s.folder)
+		} else {
+			s.name = filepath.Base(path)
+		}
+		at := filepath.Join(l.repo, path)
+		if base, ok := strings.CutSuffix(at, ".proftrace"); ok {
+			tables, err := exports.ReadFile(base + ".sqlite.gz")
+			if err == nil {
+				s.content, err = exports.Trace(exports.Traced(tables))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		} else if s.content, err = os.ReadFile(at); err != nil {
 			return nil, err
 		}
-		return exports.Trace(exports.Traced(tables))
+		if name, ok := strings.CutSuffix(s.name, ".gz"); ok {
+			if s.content, err = gunzip(s.content); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			s.name = name
+		}
+		out = append(out, s)
 	}
-	b, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(name, ".gz") {
-		b, err = gunzip(b)
-	}
-	return b, err
+	return out, nil
 }
 
-// damage ingests damaged files: an error or a run whose views all answer, never a crash, a hang or much memory.
-func (l *lab) damage(ctx context.Context, n int) (string, error) {
-	contents := make([][]byte, len(wholeFiles))
-	for i, name := range wholeFiles {
-		b, err := l.wholeFile(name)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+// put writes a file in place of the sample's, and returns what to ingest.
+func (s *sample) put(p *place, content []byte, suffix string) (string, error) {
+	in, out := p.dir, ""
+	if s.folder != "" {
+		in = filepath.Join(p.dir, filepath.Base(s.folder))
+		out = in
+		if err := os.CopyFS(in, os.DirFS(s.folder)); err != nil {
+			return "", err
 		}
-		contents[i] = b
 	}
-	var stored atomic.Int64
+	path := filepath.Join(in, filepath.FromSlash(s.name))
+	if suffix != "" && s.folder != "" {
+		if err := os.Remove(path); err != nil {
+			return "", err
+		}
+	}
+	return cmp.Or(out, path+suffix), os.WriteFile(path+suffix, content, 0o644)
+}
+
+// sources says of the run x of how many rows its sources are, of which forms, and whether prof said that they are not whole.
+func (p *place) sources(ctx context.Context) (forms string, rows int64, partial bool, err error) {
+	r := p.run(ctx, "sql", "--format", "csv", `SELECT string_agg(form, ' '), sum(row_count), bool_or(status <> 'ok') FROM source JOIN run r USING (run_id) WHERE r.name = 'x'`)
+	fields := strings.Split(strings.TrimSpace(r.out[strings.IndexByte(r.out, '\n')+1:]), ",")
+	if r.code != 0 || len(fields) != 3 {
+		return "", 0, false, fmt.Errorf("sources: %s", r)
+	}
+	rows, err = strconv.ParseInt(fields[1], 10, 64)
+	return fields[0], rows, fields[2] == "true", err
+}
+
+// words are what prof said of an ingest, but for the line that counts.
+func (r result) words() []string {
+	return slices.DeleteFunc(strings.Split(r.err, "\n"), func(line string) bool { return strings.Contains(line, " rows from ") })
+}
+
+// damage ingests damaged files: an error that names the file, or a run whose views all answer, never a crash, a hang or much memory. What was there stays as it was.
+func (l *lab) damage(ctx context.Context, n int) (string, error) {
+	if n == 0 {
+		return "none tried", nil
+	}
+	base, err := l.base(ctx, "ranks")
+	if err != nil {
+		return "", err
+	}
+	before, err := base.state(ctx)
+	if err != nil {
+		return "", err
+	}
+	samples, err := l.samples()
+	if err != nil {
+		return "", err
+	}
+	var mu sync.Mutex
+	stored, memory, silent := 0, int64(0), map[string]int{}
 	tried := l.each(ctx, n, func(ctx context.Context, trial int, rng *rand.Rand) {
-		p, err := l.place("damage", trial)
+		p, err := base.copied("damage", trial)
 		if err != nil {
 			l.fail("damage %d: %v", trial, err)
 			return
 		}
 		defer os.RemoveAll(p.dir)
 		p.wrap = []string{"prlimit", "--data=6000000000"}
-		i := rng.IntN(len(wholeFiles))
-		name := strings.TrimSuffix(filepath.Base(wholeFiles[i]), ".gz")
-		content, how := damaged(rng, contents[i])
-		path := filepath.Join(p.dir, name)
-		if strings.HasSuffix(name, ".parquet") { // one part of a folder
-			path = filepath.Join(p.dir, "damaged_pqtdir", name)
-			err = os.CopyFS(filepath.Dir(path), os.DirFS(filepath.Join(l.repo, "testdata", filepath.FromSlash(filepath.Dir(wholeFiles[i])))))
+		s := samples[rng.IntN(len(samples))]
+		s.learned.Do(func() { l.learn(ctx, s) })
+		whole, suffix := s.content, ""
+		if rng.IntN(8) == 0 {
+			whole, suffix = gzipped(whole), ".gz"
 		}
-		if err == nil {
-			err = os.WriteFile(path, content, 0o644)
-		}
+		content, how := damaged(rng, whole)
+		what, err := s.put(p, content, suffix)
 		if err != nil {
 			l.fail("damage %d: %v", trial, err)
 			return
 		}
-		what := path
-		if strings.HasSuffix(name, ".parquet") {
-			what = filepath.Dir(path)
+		bad := func(format string, args ...any) {
+			if ctx.Err() == nil {
+				l.fail("damage %d: %s, %s%s, %s: %s", trial, s.form, s.name, suffix, how, fmt.Sprintf(format, args...))
+			}
 		}
 		r := p.run(ctx, "ingest", "--run", "x", what)
-		if r.crashed() || r.code < 0 || r.code > 2 {
-			l.fail("damage %d: %s, %s: %s", trial, name, how, r)
+		mu.Lock()
+		memory = max(memory, r.memory)
+		mu.Unlock()
+		switch {
+		case r.crashed() || r.code != 0 && r.code != 1:
+			bad("%s", r)
+			return
+		case r.code == 1 && !strings.Contains(r.err, filepath.Base(what)) && !strings.Contains(r.err, s.name):
+			bad("the error does not name the file: %s", r)
+		}
+		after, err := p.state(ctx)
+		_, is := after["x"]
+		if err != nil || after["ranks"] != before["ranks"] || after["without a run"] != "" || is != (r.code == 0) {
+			bad("%s; run x is stored: %v; what was there: %v, now %v, %v", r, is, before, after, err)
+		}
+		if !is {
 			return
 		}
-		if r.code == 1 && r.err == "" {
-			l.fail("damage %d: %s, %s: no word of why", trial, name, how)
+		verbs := [][]string{{"show", "x"}, {"explain", "x"}, {"report", "x", "--out", p.dir}}
+		args := verbs[rng.IntN(len(verbs))]
+		if r := p.run(ctx, args...); (r.crashed() || r.code != 0) && !strings.Contains(r.err, "nothing to ") {
+			bad("%s: %s", args[0], r)
 		}
-		if r.code != 0 {
-			return
+		_, rows, partial, err := p.sources(ctx)
+		if err != nil {
+			bad("%v", err)
 		}
-		stored.Add(1)
-		for _, args := range [][]string{{"show", "x"}, {"explain", "x"}, {"report", "x", "--out", p.dir}} {
-			if r := p.run(ctx, args...); (r.crashed() || r.code != 0) && !strings.Contains(r.err, "nothing to ") {
-				l.fail("damage %d: %s, %s: %s: %s", trial, name, how, args[0], r)
+		mu.Lock()
+		defer mu.Unlock()
+		stored++
+		if said := slices.ContainsFunc(r.words(), func(line string) bool { return !slices.Contains(s.said, line) }); rows < s.rows && !partial && !said {
+			silent[s.form]++
+			if suffix != "" { // its checksum says it
+				bad("stored with %d of %d rows, and nothing says so", rows, s.rows)
 			}
 		}
 	})
-	return fmt.Sprintf("%d files of %d forms, %d stored all the same", tried, len(wholeFiles), stored.Load()), nil
+	out := fmt.Sprintf("%d files of %d whole ones, %d stored all the same, at most %d MB of memory", tried, len(samples), stored, memory>>20)
+	if len(silent) > 0 {
+		out += fmt.Sprintf("; fewer rows and no word of it: %v", silent)
+	}
+	return out, nil
+}
+
+// learn ingests a whole file and keeps what prof stores and says of it.
+func (l *lab) learn(ctx context.Context, s *sample) {
+	p, err := l.place("whole-"+strings.ReplaceAll(s.name, "/", "-"), 0)
+	if err != nil {
+		l.fail("%s: %v", s.name, err)
+		return
+	}
+	defer os.RemoveAll(p.dir)
+	what, err := s.put(p, s.content, "")
+	var r result
+	if err == nil {
+		r = p.run(ctx, "ingest", "--run", "x", what)
+		s.said = r.words()
+	}
+	var forms string
+	if err == nil && r.code == 0 {
+		forms, s.rows, _, err = p.sources(ctx)
+	}
+	if (err != nil || !slices.Contains(strings.Fields(forms), s.form)) && ctx.Err() == nil {
+		l.fail("%s, undamaged, is stored as %q, not as %s: %s, %v", s.name, forms, s.form, r, err)
+	}
 }
 
 func gunzip(b []byte) ([]byte, error) {
@@ -107,6 +222,14 @@ func gunzip(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(r)
+}
+
+func gzipped(b []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write(b) // into memory
+	_ = w.Close()
+	return out.Bytes()
 }
 
 // damaged changes a file in one to four ways.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -36,11 +37,15 @@ func (l *lab) capturesOf() map[string][]string {
 
 // makeLarge makes a capture that is stored in two transactions, as large ones are.
 func (l *lab) makeLarge() error {
+	path := filepath.Join(l.dir, "large.sqlite")
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
 	tables, err := exports.ReadFile(filepath.Join(l.repo, "testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"))
 	if err != nil {
 		return err
 	}
-	return exports.Repeat(filepath.Join(l.dir, "large.sqlite"), append(tables, exports.Filler(65<<20)), 1)
+	return exports.Repeat(path, append(tables, exports.Filler(65<<20)), 1)
 }
 
 // kill kills commands at random moments. After each, every run is there as before or as the command leaves it, and the next command that
@@ -52,31 +57,23 @@ func (l *lab) kill(ctx context.Context, n int) (string, error) {
 	if err := l.makeLarge(); err != nil {
 		return "", err
 	}
-	base, err := l.place("base", 0)
+	base, err := l.base(ctx, "kernels", "node")
 	if err != nil {
 		return "", err
 	}
 	captures := l.capturesOf()
-	for _, name := range []string{"kernels", "node"} {
-		if r := base.run(ctx, append([]string{"ingest", "--run", name}, captures[name]...)...); r.code != 0 {
-			return "", fmt.Errorf("ingest: %s", r)
-		}
-	}
 	names := slices.Sorted(maps.Keys(captures))
 	var mu sync.Mutex
-	killed := 0
+	killed, near := 0, 0
 	takes := map[string]time.Duration{}
 	whole := map[string]string{} // rows of each run that was stored
 	tried := l.each(ctx, n, func(ctx context.Context, trial int, rng *rand.Rand) {
-		p, err := l.place("kill", trial)
-		if err == nil {
-			defer os.RemoveAll(p.dir)
-			err = os.CopyFS(p.home(), os.DirFS(base.home()))
-		}
+		p, err := base.copied("kill", trial)
 		if err != nil {
 			l.fail("kill %d: %v", trial, err)
 			return
 		}
+		defer os.RemoveAll(p.dir)
 		before, err := p.state(ctx)
 		if err != nil {
 			l.fail("kill %d: before: %v", trial, err)
@@ -114,10 +111,17 @@ func (l *lab) kill(ctx context.Context, n int) (string, error) {
 			takes[key] = time.Since(start)
 			mu.Unlock()
 		} else {
-			r := p.finish(ctx, time.Duration((0.02+rng.Float64())*float64(took)), args...)
+			when := moment{after: time.Duration((0.02 + rng.Float64()) * float64(took))}
+			if rng.IntN(3) > 0 && slices.Contains([]string{"ingest", "tag", "rm", "baseline"}, args[0]) { // at its first write, or a later one; and soon after, since a small commit is soon done
+				when = moment{time.Duration(float64(rng.IntN(2)) * 0.8 * rng.Float64() * float64(took)), true, time.Duration(math.Pow(rng.Float64(), 3) * float64(nearCommit))}
+			}
+			r := p.finish(ctx, when, args...)
 			if r.code == -1 {
 				mu.Lock()
 				killed++
+				if r.sinceWrite < nearCommit {
+					near++
+				}
 				mu.Unlock()
 			} else if r.crashed() {
 				l.fail("kill %d: %q: %s", trial, args, r)
@@ -128,8 +132,11 @@ func (l *lab) kill(ctx context.Context, n int) (string, error) {
 		}
 		l.afterKill(ctx, p, trial, args, before, &mu, whole)
 	})
-	return fmt.Sprintf("%d commands, %d killed in time", tried, killed), nil
+	return fmt.Sprintf("%d commands, %d killed in time, %d of these at most %v after a write to the warehouse", tried, killed, near, nearCommit), nil
 }
+
+// nearCommit is how soon after a write of the warehouse a kill counts as one near a commit.
+const nearCommit = 120 * time.Millisecond
 
 // afterKill looks at what a killed command left.
 func (l *lab) afterKill(ctx context.Context, p *place, trial int, args []string, before map[string]string, mu *sync.Mutex, whole map[string]string) {

@@ -1,12 +1,13 @@
-// Command torture hunts for lost runs, half runs, leftovers, crashes and hangs of a built prof. It kills it at random moments, feeds it damaged
-// files, has many processes write and read at once, and takes its disk, memory and descriptors away. It prints what it tried and
-// what failed; the same seed tries the same.
+// Command torture hunts for lost runs, half runs, leftovers, leaks, crashes and hangs of a built prof. It kills it at random moments and near commits, feeds it damaged
+// files of every format, has many processes write and read at once, many readers ask a server and hostile ones call all that it offers, and takes its disk, memory
+// and descriptors away. It prints what it tried and what failed; the same seed tries the same.
 //
-//	go run ./internal/torture -seed 1 -kills 1000 -files 5000 -crowd 30m -scarce 200
+//	go run ./internal/torture -hour
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +26,8 @@ type lab struct {
 	prof string // the program
 	repo string // the repository: its testdata are the captures
 	dir  string // for files of the hunts
+	// dirs are where the homes of trials are in turn, on several file systems.
+	dirs []string
 	seed uint64
 	// cores are those that prof is to believe in; 0 for the machine's. Trials are as many at a time as there are: of a crowd each takes longer than alone, and a
 	// command is killed within the time that the first of its kind took.
@@ -75,7 +79,7 @@ func (l *lab) each(ctx context.Context, n int, try func(ctx context.Context, tri
 
 // folder makes a folder for one trial.
 func (l *lab) folder(name string, trial int) (string, error) {
-	dir := filepath.Join(l.dir, fmt.Sprintf("%s-%d", name, trial))
+	dir := filepath.Join(l.dirs[trial%len(l.dirs)], fmt.Sprintf("%s-%d", name, trial))
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
@@ -88,23 +92,61 @@ func main() {
 	}
 }
 
+// defaultDirs are the folder for temporary files and, where it has room, one in memory.
+func defaultDirs() string {
+	const memory, room = "/dev/shm", 4 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(memory, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room {
+		return os.TempDir()
+	}
+	return os.TempDir() + string(filepath.ListSeparator) + memory
+}
+
 func run(ctx context.Context) (err error) {
 	l := &lab{}
 	flag.StringVar(&l.prof, "prof", "", "the `PROGRAM` under test; it is built when none is named")
 	flag.Uint64Var(&l.seed, "seed", uint64(time.Now().UnixNano()), "`NUMBER` that all chance follows from")
 	flag.IntVar(&l.cores, "cores", 0, "`NUMBER` of cores that prof is to believe in, for Go and DuckDB; 0 for the machine's")
-	kills := flag.Int("kills", 60, "how many commands to kill")
-	files := flag.Int("files", 150, "how many damaged files to ingest")
+	hour := flag.Bool("hour", false, "the long hunt; options that are given besides hold")
+	dirs := flag.String("dirs", defaultDirs(), "`FOLDERS` in which to work in turn, best on several file systems, with a colon between them")
+	kills := flag.Int("kills", 80, "how many commands to kill")
+	files := flag.Int("files", 120, "how many damaged files to ingest")
 	crowd := flag.Duration("crowd", 15*time.Second, "how long many processes write and read at once")
-	scarce := flag.Int("scarce", 30, "how many commands get too little disk, memory or descriptors")
+	disks := flag.Int("disks", 15, "how many commands get a disk that is too small")
+	scarce := flag.Int("scarce", 15, "how many commands get too little memory or too few descriptors")
+	calls := flag.Int("calls", 3000, "how many calls of a server's operations")
+	pace := pace{}
+	flag.IntVar(&pace.readers, "readers", 100, "how many ask a server, a question a second each")
+	flag.DurationVar(&pace.long, "read", 30*time.Second, "how long they ask, beside two that write")
+	flag.DurationVar(&pace.p99, "p99", 4*time.Second, "within what 99 % of them have their answer")
+	flag.DurationVar(&pace.slowest, "slowest", 10*time.Second, "within what all have it")
 	flag.Parse()
+	if *hour {
+		given := map[string]bool{}
+		flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		for name, value := range map[string]string{"kills": "1500", "files": "5000", "crowd": "5m", "disks": "300", "scarce": "200", "calls": "50000", "read": "10m", "p99": "1s", "slowest": "4s"} {
+			if !given[name] {
+				if err := flag.Set(name, value); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	if l.repo, err = os.Getwd(); err != nil {
 		return err
 	}
-	if l.dir, err = os.MkdirTemp("", "prof-torture-"); err != nil {
-		return err
+	for _, dir := range filepath.SplitList(*dirs) {
+		dir, err := os.MkdirTemp(dir, "prof-torture-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		l.dirs = append(l.dirs, dir)
 	}
-	defer os.RemoveAll(l.dir)
+	if len(l.dirs) == 0 {
+		return errors.New("-dirs names no folder")
+	}
+	l.dir = l.dirs[0]
 	if l.prof == "" {
 		l.prof = filepath.Join(l.dir, "prof")
 		build := exec.CommandContext(ctx, "go", "build", "-o", l.prof, ".")
@@ -116,7 +158,7 @@ func run(ctx context.Context) (err error) {
 	if l.prof, err = filepath.Abs(l.prof); err != nil {
 		return err
 	}
-	fmt.Printf("seed %d\n", l.seed)
+	fmt.Printf("seed %d, in %s\n", l.seed, *dirs)
 	for _, h := range []struct {
 		name string
 		hunt func() (string, error)
@@ -124,7 +166,9 @@ func run(ctx context.Context) (err error) {
 		{"kills", func() (string, error) { return l.kill(ctx, *kills) }},
 		{"damaged files", func() (string, error) { return l.damage(ctx, *files) }},
 		{"crowd", func() (string, error) { return l.crowd(ctx, *crowd) }},
-		{"scarcity", func() (string, error) { return l.scarcity(ctx, *scarce) }},
+		{"readers", func() (string, error) { return l.readers(ctx, pace) }},
+		{"calls", func() (string, error) { return l.calls(ctx, *calls) }},
+		{"scarcity", func() (string, error) { return l.scarcity(ctx, *disks, *scarce) }},
 	} {
 		before, start := len(l.failed), time.Now()
 		said, err := h.hunt()

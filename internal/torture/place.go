@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -29,6 +30,29 @@ func (l *lab) place(name string, trial int) (*place, error) {
 	return &place{l: l, dir: dir, wait: "2m"}, err
 }
 
+// base makes a place with runs of these captures, which others are copies of.
+func (l *lab) base(ctx context.Context, runs ...string) (*place, error) {
+	p, err := l.place("base-"+strings.Join(runs, "-"), 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range runs {
+		if r := p.run(ctx, append([]string{"ingest", "--run", name}, l.capturesOf()[name]...)...); r.code != 0 {
+			return nil, fmt.Errorf("ingest: %s", r)
+		}
+	}
+	return p, nil
+}
+
+// copied makes a place with what this one has.
+func (p *place) copied(name string, trial int) (*place, error) {
+	out, err := p.l.place(name, trial)
+	if err != nil {
+		return nil, err
+	}
+	return out, os.CopyFS(out.home(), os.DirFS(p.home()))
+}
+
 func (p *place) home() string { return filepath.Join(p.dir, "home") }
 
 // tooLong is longer than any of the commands here takes on a busy machine.
@@ -39,6 +63,9 @@ type result struct {
 	code     int // -1: killed
 	hung     bool
 	out, err string
+	memory   int64 // bytes, at most
+	// sinceWrite is how long before its end it last wrote to the warehouse; tooLong where it did not.
+	sinceWrite time.Duration
 }
 
 // crashed reports whether the program ended in a way that it must never end in.
@@ -64,26 +91,77 @@ func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // run runs prof to its end.
 func (p *place) run(ctx context.Context, args ...string) result {
-	return p.finish(ctx, 0, args...)
+	return p.finish(ctx, moment{}, args...)
 }
 
-// finish runs prof and kills it after a while, unless that is 0.
-func (p *place) finish(ctx context.Context, after time.Duration, args ...string) result {
+// moment is when a command is killed: after a while and, where it is to be near a commit, a little later than the warehouse is next written to.
+type moment struct {
+	after   time.Duration
+	written bool
+	later   time.Duration
+}
+
+// written is when the files of the warehouse were last written to.
+func (p *place) written() (last time.Time) {
+	for _, name := range []string{"warehouse.duckdb", "warehouse.duckdb.wal"} {
+		if info, err := os.Stat(filepath.Join(p.home(), name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// waitFor waits for the moment, unless ctx ends before, and reports whether it came.
+func (p *place) waitFor(ctx context.Context, when moment) bool {
+	pause := func(d time.Duration) bool {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(d):
+			return true
+		}
+	}
+	if !pause(when.after) {
+		return false
+	}
+	if when.written {
+		for was := p.written(); was.Equal(p.written()); {
+			if !pause(time.Millisecond) {
+				return false
+			}
+		}
+	}
+	return pause(when.later)
+}
+
+// finish runs prof and kills it at a moment; never at none.
+func (p *place) finish(ctx context.Context, when moment, args ...string) result {
 	limited, cancel := context.WithTimeout(ctx, tooLong)
 	defer cancel()
 	cmd := p.command(limited, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
+	begun := time.Now()
 	if err := cmd.Start(); err != nil {
 		return result{code: -2, err: err.Error()}
 	}
-	if after > 0 {
-		timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
-		defer timer.Stop()
+	if when != (moment{}) {
+		go func() {
+			if p.waitFor(limited, when) {
+				_ = cmd.Process.Kill() // it may be done
+			}
+		}()
 	}
 	err := cmd.Wait()
 	r := result{hung: limited.Err() != nil && ctx.Err() == nil, out: out.String(), err: errs.String()}
+	r.sinceWrite = tooLong
+	if last := p.written(); last.After(begun) {
+		r.sinceWrite = time.Since(last)
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.memory = usage.Maxrss << 10
+	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		r.code = exit.ExitCode()
