@@ -118,8 +118,8 @@ func run(ctx context.Context) (err error) {
 	pace := pace{}
 	flag.IntVar(&pace.readers, "readers", 100, "how many ask a server, a question a second each")
 	flag.DurationVar(&pace.long, "read", 30*time.Second, "how long they ask, beside two that write")
-	flag.DurationVar(&pace.p99, "p99", 4*time.Second, "within what 99 % of them have their answer")
-	flag.DurationVar(&pace.slowest, "slowest", 10*time.Second, "within what all have it")
+	flag.DurationVar(&pace.p99, "p99", 10*time.Second, "within what 99 % of them have their answer")
+	flag.DurationVar(&pace.slowest, "slowest", 30*time.Second, "within what all have it")
 	flag.Parse()
 	if *hour {
 		given := map[string]bool{}
