@@ -96,6 +96,9 @@ func (l *lab) kill(ctx context.Context, n int) (string, error) {
 			{"sql", "SELECT count(*) FROM kernels"},
 			{"runs"},
 		}
+		if rng.IntN(2) > 0 {
+			verbs = verbs[:7] // those that write
+		}
 		args := verbs[rng.IntN(len(verbs))]
 		key := args[0] + " " + args[len(args)-1]
 		mu.Lock()
@@ -112,7 +115,7 @@ func (l *lab) kill(ctx context.Context, n int) (string, error) {
 			mu.Unlock()
 		} else {
 			when := moment{after: time.Duration((0.02 + rng.Float64()) * float64(took))}
-			if rng.IntN(3) > 0 && slices.Contains([]string{"ingest", "tag", "rm", "baseline"}, args[0]) { // at its first write, or a later one; and soon after, since a small commit is soon done
+			if rng.IntN(5) > 0 && slices.Contains([]string{"ingest", "tag", "rm", "baseline"}, args[0]) { // at its first write, or a later one; and soon after, since a small commit is soon done
 				when = moment{time.Duration(float64(rng.IntN(2)) * 0.8 * rng.Float64() * float64(took)), true, time.Duration(math.Pow(rng.Float64(), 3) * float64(nearCommit))}
 			}
 			r := p.finish(ctx, when, args...)

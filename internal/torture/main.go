@@ -33,12 +33,16 @@ type lab struct {
 	// command is killed within the time that the first of its kind took.
 	cores int
 
+	over   func() error // not nil once the hunt is interrupted: what fails then says nothing
 	mu     sync.Mutex
 	failed []string
 }
 
 // fail keeps what went wrong, with what it takes to try it again.
 func (l *lab) fail(format string, args ...any) {
+	if l.over() != nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
@@ -103,7 +107,7 @@ func defaultDirs() string {
 }
 
 func run(ctx context.Context) (err error) {
-	l := &lab{}
+	l := &lab{over: ctx.Err}
 	flag.StringVar(&l.prof, "prof", "", "the `PROGRAM` under test; it is built when none is named")
 	flag.Uint64Var(&l.seed, "seed", uint64(time.Now().UnixNano()), "`NUMBER` that all chance follows from")
 	flag.IntVar(&l.cores, "cores", 0, "`NUMBER` of cores that prof is to believe in, for Go and DuckDB; 0 for the machine's")
