@@ -34,6 +34,9 @@ var forms = map[string][]string{
 		"//registry.npmjs.org/:_authToken=hunter2", "docker login -u ann --password hunter2", "AWS_SECRET_ACCESS_KEY=hunter2", "MYKEY=hunter2", "DB_PW=hunter2", "SENTRY_DSN=hunter2", "OTP=hunter2", "docker run -e HF_TOKEN=hunter2 image",
 		"set OPENAI_API_KEY=hunter2", "$env:HF_TOKEN = 'hunter2'", "wandb.login(key='hunter2')", "huggingface-cli login --token hunter2", "secrets: hunter2", "db.password => hunter2", "https://hooks.slack.com/services/hunter2",
 		"https://discord.com/api/webhooks/1/hunter2", "https://api.telegram.org/bothunter2/send", "mnemonic=hunter2",
+		"Namespace(api_key=['hunter2'], port=8000)", "api_key=('a', 'hunter2'), x=1", "requests.get(url, auth=('bob', 'hunter2'))", `{"password": {"value": "hunter2"}}`, "api_key=['a', 'hunter2'", `password: {"a]": "hunter2"}`,
+		"{'Authorization': 'Token hunter2'}", `{"Authorization": "Key hunter2"}`, "{'Authorization': 'hunter2'}", `{\"Authorization\": \"Token hunter2\"}`, "('Authorization', 'hunter2')",
+		`{"name": "password", "value": "hunter2"}`, `{'name': 'HF_TOKEN', 'value': 'hunter2'}`, `{\"name\": \"HF_TOKEN\", \"value\": \"hunter2\"}`,
 	},
 	random: {
 		"hf_" + random, "sk_live_" + random, "sk-proj-" + random, "sk-ant-api03-" + random, "npm_" + random, "pypi-" + random, "AIza" + random + "abcdefg-_", "ya29." + random, "dckr_pat_" + random, "hvs." + random, "ghp_" + random,
@@ -79,7 +82,7 @@ func TestPlain(t *testing.T) {
 		"forward pass: warm-up", "pass=3", "--num-passes 4", "author: Ann", "--pin-memory", "pin_memory=True", "cudaHostAlloc pinned", "mapping: x", "key=query", "--key-cache", "cache_key=3", "sort_key=a", "--sort-keys true", "signature=f32(f32)",
 		"Basic operations", "basic linear algebra", "the bearer of news", "docker run -u 1000:1000 image", "python -u run.py", "ssh -p2222 host", "docker run -p8080:80", "llama-bench -pp512 -pg512,128", "gcc -pthread", "-prefill2048", "http://host:8080/v1", "http://host:8080/a@b",
 		"s3://bucket/key/name", "/data/keys/public", "Kernel: 3", "use_auth_token=True", "trust_remote_code=True", "password=None", "sk-learn", "task-based-scheduling-of-work", "hf_transfer", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-		"grid: (128, 1, 1)", "TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX", "--set full", "NVIDIA H100 80GB HBM3", "wandb login --relogin && python train.py", "wandb login", "token::Token", "KV cache: 12", "NCCL_IB_HCA=mlx5_0", "secret-free text", "x=12345678901234567890123", "version=2.9.0.dev20250801+cu128",
+		"grid: (128, 1, 1)", "TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX", "--set full", "NVIDIA H100 80GB HBM3", "wandb login --relogin && python train.py", "wandb login", "token::Token", "KV cache: 12", "NCCL_IB_HCA=mlx5_0", "secret-free text", "token: [1, 22, 333]", "pass=(1, 2)", "x=12345678901234567890123", "version=2.9.0.dev20250801+cu128",
 		"torch.nn.modules.linear.Linear_ForwardPass2", "dtype=torch.float8_e4m3fn", "name: FlashAttnFwdSm90TmaGmmaWarpSpecialized", "arch=compute_90a,code=sm_90a", "--gpu-metrics-devices=all",
 	} {
 		if got := mask.Text(text); got != text {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // where is how a value follows its name: it says how sure a name must be.
@@ -206,6 +207,7 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 		return next + len("%3D"), true
 	case closed && s[next] == ',':
 		next++
+		next += len(itsValue.FindString(s[next:]))
 	case closed || next == at:
 		return 0, false
 	case strings.HasPrefix(name, "-"):
@@ -222,6 +224,9 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	}
 	return nextLine(s, next), true
 }
+
+// itsValue comes between a name and its value where both are members: {"name": "HF_TOKEN", "value": "..."}.
+var itsValue = regexp.MustCompile(`^\s*\\?["']value\\?["']\s*:\s*`)
 
 // continued is where the line goes on that ends in a backslash at a place; else the place.
 func continued(s string, at int) int {
@@ -257,6 +262,12 @@ func (f *finder) value(at int, stops string) (from, to int) {
 	if strings.HasPrefix(s[at:], masked) { // masked before
 		return at, at
 	}
+	if at < len(s) && strings.IndexByte("[({", s[at]) >= 0 {
+		if to := enclosed(s, at); strings.ContainsFunc(s[at:to], unicode.IsLetter) { // numbers alone are tokens of text
+			return at, to
+		}
+		return at, at
+	}
 	escaped := at < len(s) && s[at] == '\\'
 	from = at
 	if escaped {
@@ -281,4 +292,26 @@ func (f *finder) value(at int, stops string) (from, to int) {
 		}
 	}
 	return from, upTo(s, at+1, stops)
+}
+
+// enclosed is behind the bracket that closes the one at a place, or the end of the line.
+func enclosed(s string, at int) int {
+	depth, quote := 0, byte(0)
+	for i := at; i < len(s) && s[i] != '\n' && s[i] != '\r'; i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.IndexByte("[({", c) >= 0:
+			depth++
+		case strings.IndexByte("])}", c) >= 0:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return upTo(s, at, "\r\n")
 }

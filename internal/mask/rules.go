@@ -71,21 +71,26 @@ func blanks(s string, from int) int {
 }
 
 // schemes stand before what an Authorization header says.
-var schemes = regexp.MustCompile(`(?i)^(?:bearer|basic|token|apikey|digest|negotiate)\s+`)
+var schemes = regexp.MustCompile(`(?i)^(?:bearer|basic|token|key|apikey|digest|negotiate)\s+`)
 
 // header masks the rest of a header's line.
 func (f *finder) header(from, to int) {
 	s := f.text
 	at := to
 	if s[to-1] != ':' {
-		if at = blanks(s, to); at == len(s) || s[at] != ':' {
+		if at = blanks(s, past(s, to, `\"'`)); at == len(s) || s[at] != ':' && (at == to || s[at] != ',') {
 			return
 		}
 		at++
 	}
-	at = blanks(s, at)
+	at = past(s, blanks(s, at), `\"'`)
 	at += len(schemes.FindString(s[at:]))
-	f.add(at, upTo(s, at, "\r\n\"'"))
+	f.add(at, upTo(s, at, "\r\n\\\"'"))
+}
+
+// past is behind the bytes of a set at a place.
+func past(s string, at int, set string) int {
+	return len(s) - len(strings.TrimLeft(s[at:], set))
 }
 
 // scheme masks what follows the scheme of a header, where it looks like no word.
