@@ -173,6 +173,7 @@ func (in *inputs) readCaptures(broken map[string]error) error {
 		}
 		slices.SortFunc(c.unread, func(a, b unread) int { return strings.Compare(a.path, b.path) })
 	}
+	in.leaveAlone()
 	in.leaveProfiled()
 	in.leaveStopped()
 	return nil
@@ -247,6 +248,11 @@ func (c *capture) passOf(path string) (rundir.Pass, bool) {
 
 // isTimed reports whether times of stages are taken from a pass.
 func isTimed(p rundir.Pass) bool { return p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf }
+
+// leaveAlone leaves out what a workload wrote as its times without a profiler while prof captured it: prof knows what ran under which.
+func (in *inputs) leaveAlone() {
+	in.list = slices.DeleteFunc(in.list, func(f input) bool { return f.format.Name == aloneForm && f.of != nil })
+}
 
 // leaveProfiled leaves out what the workload said under Nsight Compute where there is a timeline: that is not of the pass which Nsight
 // Compute slowed down.

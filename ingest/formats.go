@@ -81,6 +81,7 @@ const (
 	sumsForm     = "nsys-stats"
 	configForm   = "hf-config"
 	workloadForm = "workload"
+	aloneForm    = "workload-alone"
 	runForm      = "prof-run"
 )
 
@@ -213,6 +214,12 @@ func Formats() []Format {
 			Name: workloadForm, Kind: workloadKind, Doc: "workload facts (workload.json, metrics.json)", Facts: true, MaxBytes: workload.MaxBytes,
 			Sniff:    workload.Sniff,
 			Identify: workload.Identify, Load: workload.Load,
+		},
+		{
+			Name: aloneForm, Kind: "baseline", Doc: "the workload's own times without a profiler (baseline.json)", Facts: true, MaxBytes: workload.MaxBytes,
+			Sniff:    workload.SniffAlone,
+			Leaves:   true,
+			Identify: workload.IdentifyAlone, Load: workload.LoadAlone,
 		},
 		{
 			Name: runForm, Kind: "capture", Doc: "folders made by prof capture (run.json)", Facts: true, MaxBytes: rundir.MaxManifest,

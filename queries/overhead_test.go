@@ -405,3 +405,37 @@ func TestOverheadNoise(t *testing.T) {
 		t.Log(c.name, got)
 	}
 }
+
+// TestTimedByWorkload: passes that the workload timed without a profiler are compared with the traced ones where both did the same work, and where its times of
+// the traced ones are those of the stage; what prof's helper timed goes before.
+func TestTimedByWorkload(t *testing.T) {
+	t.Parallel()
+	const both, other = "decode:68.4/88.4:3:1 prefill:10.2/11.2:3:1", "decode:other-work prefill:other-work"
+	w := testkit.Copy(t, llamaRun)
+	for _, c := range []struct{ change, want string }{
+		{"", both},
+		{"INSERT INTO workload_alone SELECT * REPLACE (98 AS source_id) FROM workload_alone", "decode:68.4/88.4:6:2 prefill:10.2/11.2:6:2"},
+		{"UPDATE workload_alone SET decode_ns = NULL", "prefill:10.2/11.2:3:1"},
+		{"UPDATE workload_alone SET vision_ns = 5", both}, // the timeline has no such stage
+		{"UPDATE workload_alone SET batch_count = 2", other},
+		{"UPDATE workload_alone SET decode_count = 31 WHERE pass_id = 2", other},
+		{"UPDATE workload_alone SET input = 'invoice'", other},
+		{"DELETE FROM workload_alone WHERE pass_id = 3", other},
+		{"UPDATE workload_pass SET decode_ns = decode_ns // 32", "decode:other-work prefill:10.2/11.2:3:1"},
+		{"UPDATE workload_pass SET decode_ns = NULL", "decode:other-work prefill:10.2/11.2:3:1"},
+		{"UPDATE workload_pass SET is_warmup = true WHERE pass_id = 1; UPDATE workload_alone SET is_warmup = true WHERE pass_id = 1", "decode:68.4/88.4:2:1 prefill:10.2/11.2:2:1"},
+		{"INSERT INTO stage_execution (run_id, source_id, pass_id, pid, execution_id, path, is_warmup, cpu_ns) SELECT run_id, 97, 1, 1, 1, 'decode', false, 5 FROM run", ""},
+	} {
+		testkit.Exec(t, w, "CREATE OR REPLACE TEMP TABLE before AS FROM workload_pass; DELETE FROM workload_alone")
+		testkit.Exec(t, w, `INSERT INTO workload_alone SELECT run_id, 99, pass_id, is_warmup, prefill_count, decode_count, batch_count, image_count, crop_count, prefill_ns - 1000000, decode_ns - 20000000, vision_ns, input FROM workload_pass; `+c.change)
+		testkit.DeriveOnly(t, w, "stage_overhead")
+		var got []string
+		for _, r := range rowsOf(t, w, "SELECT stage || ':' || coalesce(reason, format('{:.1f}/{:.1f}:{}:{}', alone_median_ns / 1e6, profiled_median_ns / 1e6, alone_count, alone_recording_count)) FROM stage_overhead ORDER BY stage") {
+			got = append(got, fmt.Sprint(r[0]))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s: %s", c.change, got)
+		}
+		testkit.Exec(t, w, "DELETE FROM workload_pass; INSERT INTO workload_pass FROM before")
+	}
+}

@@ -3,7 +3,8 @@
 // and FLOPs, MFU and MBU need it.
 //
 // The facts are a JSON object that the program writes beside its capture, in a file named workload.json, NAME.workload.json or
-// NAME-workload.json. A file whose name has the word baseline, of a run without the profiler, is not taken:
+// NAME-workload.json. A file of the same form whose name has the word baseline says how long the passes took without a profiler, and
+// nothing else is taken of it:
 //
 //	{
 //	  "model": "dsocr",

@@ -16,13 +16,27 @@ var (
 
 // Sniff reports whether a file holds the facts of a workload, by its lower-case name without .gz and its beginning: one of the words of
 // its name is workload or metrics, and it holds a pass, a model's configuration or means. Files that call themselves a baseline
-// are of a run without the profiler and belong to no capture.
+// are of a run without the profiler: see SniffAlone.
 func Sniff(name string, head []byte) bool {
+	words := wordsOf(name)
+	return !slices.Contains(words, "baseline") && (slices.Contains(words, "workload") || slices.Contains(words, "metrics")) && hasFact(head)
+}
+
+// SniffAlone reports whether a file is of passes of a workload without a profiler: one of the words of its name is baseline, and it holds what a workload does.
+func SniffAlone(name string, head []byte) bool {
+	return slices.Contains(wordsOf(name), "baseline") && hasFact(head)
+}
+
+// wordsOf are the words of the name of a JSON file; none of others.
+func wordsOf(name string) []string {
 	base, ok := strings.CutSuffix(name, ".json")
-	words := strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune(".-_ ", r) })
-	if !ok || slices.Contains(words, "baseline") || !slices.Contains(words, "workload") && !slices.Contains(words, "metrics") {
-		return false
+	if !ok {
+		return nil
 	}
+	return strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune(".-_ ", r) })
+}
+
+func hasFact(head []byte) bool {
 	found := false
 	walk(bytes.TrimPrefix(head, byteOrderMark), func(at []step, v json.Token) bool {
 		found = found || isFact(at, v)

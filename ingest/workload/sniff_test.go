@@ -23,6 +23,9 @@ func TestSniffNames(t *testing.T) {
 		if Sniff(name, text) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
+		if alone := strings.Contains(name, "baseline"); SniffAlone(name, text) != alone {
+			t.Errorf("%s is of passes without a profiler: %v", name, !alone)
+		}
 	}
 }
 

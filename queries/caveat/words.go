@@ -16,6 +16,7 @@ var words = map[string]kind{
 	"source-partial": sentence(func(c PartialSource) string {
 		return c.Source + " is " + c.Status + ": " + c.Reason
 	}),
+	"timed-by-workload":    says("the run was not made by prof capture: its recordings and the state of the GPU are not known; times without a profiler are the workload's own"),
 	"not-captured-by-prof": says("the run was not made by prof capture: its recordings, their overhead and the state of the GPU are not known"),
 	"no-samples":           says("NVML was not sampled: there was no NVIDIA driver, or --sample-hz was 0; see prof query diagnostics"),
 	"no-kernels":           says("the timeline has no kernels; see prof query bottlenecks and region-metrics for what Nsight Compute profiled"),

@@ -33,7 +33,7 @@ func (s *summariser) addStages() error {
 	}
 	for _, r := range list {
 		stage := StageSummary{Stage: r.Stage, Passes: r.Passes, StdNs: r.GPUSpanStdNs, TokensPerS: r.GPUSpanTokensPerS}
-		if r.AloneClock == "gpu" {
+		if r.AloneClock == "gpu" || r.AloneClock == "workload" { // the host's may be that of launching alone
 			stage.Alone.MedianNs, stage.Alone.TokensPerS = r.AloneMedianNs, r.AloneTokensPerS
 		}
 		if stage.Passes == 0 && r.AloneMedianNs != nil {

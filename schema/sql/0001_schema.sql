@@ -1138,6 +1138,23 @@ CREATE TABLE workload_process (
     parallel_size INTEGER -- ranks that its model is split over by tensor parallelism; NULL when not said, which is not one
 );
 
+-- Passes that the workload ran without a profiler and timed itself, as a file beside a capture has them.
+CREATE TABLE workload_alone (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source: the file
+    pass_id INTEGER NOT NULL, -- 1, 2, ... within the source, in the order of the workload
+    is_warmup BOOLEAN NOT NULL, -- a pass to warm up, whose time is left out
+    prefill_count BIGINT, -- as in workload_pass, like the next eight columns
+    decode_count BIGINT, -- decode steps for each sequence
+    batch_count BIGINT, -- sequences
+    image_count BIGINT, -- images of each prompt
+    crop_count BIGINT, -- crops of each image beside its global view
+    prefill_ns BIGINT, -- wall time of the prefill as the workload measured it; NULL when it did not
+    decode_ns BIGINT, -- wall time of all decode steps, likewise
+    vision_ns BIGINT, -- wall time of the vision part of the prefill, likewise
+    input VARCHAR -- input that it worked on, as the workload says; NULL when not said
+);
+
 -- What PyTorch's allocator had given out and reserved on a GPU around an execution of stage_execution. Peaks are those since the process
 -- began, or since it last reset them: where one is higher after the execution than before, the execution reached it.
 CREATE TABLE execution_memory (

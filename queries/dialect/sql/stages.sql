@@ -1,4 +1,4 @@
--- stages v8: Stages of every run with their times per pass, as prof query stages has them of one.
+-- stages v9: Stages of every run with their times per pass, as prof query stages has them of one.
 -- grain: one run and stage
 -- key: run_id, stage
 -- columns:

@@ -1,12 +1,12 @@
--- overhead v3: Profiling overhead: recordings under a profiler compared with recordings without one, by each stage that prof's helper timed
---     and by the whole process of the workload.
+-- overhead v4: Profiling overhead: recordings under a profiler compared with recordings without one, by each stage that prof's helper or
+--     the workload timed and by the whole process of the workload.
 -- grain: one tool and mode of profiled recordings, for each stage and for the whole process
 -- key: mode, stage, tool
 -- notes: capture overhead
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   mode: mode of the tool: light, deep, kernels or operators
+--   mode: mode of the tool: light, deep, kernels or operators; workload where both times are those of the workload's own files
 --   stage: the stage, by stage_rule; NULL for the whole process of the workload
 --   tool: the tool
 --   overhead_ratio: by how much longer it takes under the profiler: 0 for none, negative when profiled recordings were faster. It is the
@@ -27,8 +27,8 @@
 --   low_ratio: the overhead is at least this, in 95 of 100 cases, where it is known and where it is noise; NULL where the noise is unknown
 --   high_ratio: and at most this
 --   clock: process (start to end of the process), gpu (CUDA events around the stage: from the opening of its range, or the end of the work
---     queued before it, to the end of its work on the GPU) or cpu (host clock: for work that is not waited for, the time to launch it);
---     NULL when a stage is not compared
+--     queued before it, to the end of its work on the GPU), cpu (host clock: for work that is not waited for, the time to launch it) or
+--     workload (its own, which waits for the GPU); NULL when a stage is not compared
 --   baseline_count: of a stage, executions without a profiler that are compared; else the recordings
 --   baseline_mean_ns: mean time of these; NULL for none
 --   baseline_std_ns: sample standard deviation (n-1) of these; NULL for fewer than two
@@ -114,5 +114,5 @@ SELECT
     q.profiled_count AS pass_count,
     q.profiled_mean_ns AS workload_mean_ns,
     q.profiled_std_ns AS workload_std_ns
-FROM q JOIN place p ON p.tool = q.tool AND p.mode = q.mode
-ORDER BY p.place, q.tool, q.stage IS NULL, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage
+FROM q LEFT JOIN place p ON p.tool = q.tool AND p.mode = q.mode
+ORDER BY p.place NULLS LAST, q.tool, q.stage IS NULL, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage

@@ -1,4 +1,4 @@
--- stages v8: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without
+-- stages v9: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without
 --     one. Excludes warm-up passes: by a warm-up rule, by the workload, found cold (cold-passes), or of other work (passes). What several
 --     ranks do together is one pass, which lasts until the last of them is done.
 -- grain: one stage
@@ -40,8 +40,8 @@
 --   warmup_passes: passes excluded as warm-up, cold or of other work
 --   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; those of a pass that
 --     several ranks worked on together count once. NULL when unknown for any pass, or when it is unknown whether ranks shared them
---   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU) or cpu (host clock: for
---     work that is not waited for, the time to launch it)
+--   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU), cpu (host clock: for
+--     work that is not waited for, the time to launch it) or workload (its own, which waits for the GPU)
 --   alone_tokens_per_s: tokens of the median execution without a profiler / alone_median_ns; NULL when one is not measured on the GPU, and
 --     with device
 --   gpu_span_tokens_per_s: tokens of the median pass / gpu_span_median_ns, both within one process; time between passes excluded. NULL when

@@ -87,7 +87,10 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
 ), lacks AS (
     SELECT
         'capture' AS topic,
-        'not-captured-by-prof' AS kind,
+        CASE
+            WHEN EXISTS (SELECT 1 FROM workload_alone w WHERE w.run_id = $run) THEN 'timed-by-workload'
+            ELSE 'not-captured-by-prof'
+        END AS kind,
         EXISTS (SELECT 1 FROM capture c WHERE c.run_id = $run) AS has
     UNION ALL
     SELECT

@@ -1,14 +1,14 @@
--- stage_overhead: How long a stage takes without a profiler and under one, by the same clocks of prof's helper: medians of recordings, each
---     the median of the same steady executions.
+-- stage_overhead: How long a stage takes without a profiler and under one, by the same clocks of prof's helper, or of the workload:
+--     medians of recordings, each the median of the same steady executions.
 -- grain: one stage, tool and mode of profiled recordings; of a stage that none of them timed, one row of those without a profiler alone
 -- key: stage, tool, mode
--- needs: stage_execution
+-- needs: stage_execution|_stage_given
 -- columns:
 --   stage VARCHAR: the stage
 --   tool VARCHAR: the tool; none where no profiled recording timed the stage
---   mode VARCHAR: mode of the tool; baseline then
---   clock VARCHAR: gpu (CUDA events, to the end of the stage's work on the GPU) or cpu (host clock: for work that is not waited for, the
---     time to launch it); NULL when not compared
+--   mode VARCHAR: mode of the tool; baseline then; workload where the workload's own files have both times
+--   clock VARCHAR: gpu (CUDA events, to the end of the stage's work on the GPU), cpu (host clock: for work that is not waited for, the time
+--     to launch it) or workload (its own, which waits for the GPU); NULL when not compared
 --   overhead_ratio DOUBLE: by how much longer it takes under the profiler: the median of pairs of recordings, or with fewer than two pairs
 --     by the medians of the sides; NULL when not compared, and where it is less than the noise
 --   noise_ratio DOUBLE: how large that is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of
@@ -176,6 +176,27 @@ WITH side AS (
         0 AS profiled_count,
         0 AS pair_count
     FROM alone a
+    UNION ALL BY NAME
+    SELECT
+        g.stage,
+        g.tool,
+        'workload' AS mode,
+        CASE WHEN g.is_alike THEN 'workload' END AS clock,
+        CASE WHEN g.is_alike THEN list_median(g.profiled_ns) / list_median(g.alone_ns) - 1 END AS overhead_ratio,
+        CASE WHEN NOT g.is_alike THEN 'other-work' END AS reason,
+        CASE WHEN g.is_alike THEN g.recording_count ELSE 0 END AS alone_recording_count,
+        CASE WHEN g.is_alike THEN len(g.alone_ns) ELSE 0 END AS alone_count,
+        CASE WHEN g.is_alike THEN list_median(g.alone_ns) END AS alone_median_ns,
+        CASE WHEN g.is_alike THEN list_avg(g.alone_ns) END AS alone_mean_ns,
+        CASE WHEN g.is_alike AND len(g.alone_ns) > 1 THEN list_stddev_samp(g.alone_ns) END AS alone_std_ns,
+        CASE WHEN g.is_alike THEN 1 ELSE 0 END AS profiled_recording_count,
+        CASE WHEN g.is_alike THEN len(g.profiled_ns) ELSE 0 END AS profiled_count,
+        CASE WHEN g.is_alike THEN list_median(g.profiled_ns) END AS profiled_median_ns,
+        CASE WHEN g.is_alike THEN list_avg(g.profiled_ns) END AS profiled_mean_ns,
+        CASE WHEN g.is_alike AND len(g.profiled_ns) > 1 THEN list_stddev_samp(g.profiled_ns) END AS profiled_std_ns,
+        0 AS pair_count
+    FROM _stage_given g
+    WHERE NOT EXISTS (SELECT 1 FROM stage_execution e WHERE e.run_id = $run)
 )
 SELECT
     o.*,
