@@ -5,8 +5,8 @@
 -- columns:
 --   stage VARCHAR: the stage
 --   tool VARCHAR: kind of the timeline
---   is_alike BOOLEAN: whether the passes without a profiler did the same work as those that were traced, and the times of these are those of
---     the stage in the timeline, within 10 %
+--   is_alike BOOLEAN: whether the passes without a profiler did the same work as those that were traced, and the times of these are those
+--     of the stage in the timeline, within 10 %
 --   recording_count BIGINT: files of passes without a profiler
 --   alone_ns BIGINT[]: their times, no warm-up
 --   profiled_ns BIGINT[]: times of the traced passes, as the workload measured them
