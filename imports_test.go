@@ -158,7 +158,7 @@ var owners = map[string][]string{
 
 // databases are the rooms whose tests link DuckDB, for which a linker takes 5 to 15 s of CPU each. Tests of all other rooms do without: what a
 // reader writes they look at in memory (ingest/rows/rowstest), and what is stored or derived is tested in ingest and queries.
-var databases = []string{".", "ingest", "ingest/nsys/parquet", "ingest/store", "internal/cli", "internal/laketest", "internal/ledger", "internal/testkit", "queries", "queries/judge/diff", "schema", "internal/serve", "internal/serve/ask"}
+var databases = []string{".", "ingest", "ingest/nsys/parquet", "ingest/store", "internal/cli", "internal/laketest", "internal/ledger", "internal/testkit", "queries", "queries/judge/diff", "schema", "internal/serve", "internal/serve/ask", "internal/serve/mcp"}
 
 // source is one Go file: its folder from the root and its imports.
 type source struct {
