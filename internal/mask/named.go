@@ -188,10 +188,7 @@ var plainWords = strings.Fields("pass auth otp token")
 // behind an option, or behind a variable that a shell exports.
 func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	s := f.text
-	at = to
-	for at < len(s) && (s[at] == '\\' || s[at] == '"' || s[at] == '\'' || s[at] == ']') {
-		at++
-	}
+	at = past(s, to, `\"']`)
 	closed := at > to
 	next := blanks(s, at)
 	switch {
@@ -200,9 +197,7 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	case strings.HasPrefix(s[next:], "::"): // of C++
 		return 0, false
 	case s[next] == '=' || s[next] == ':':
-		for next < len(s) && (s[next] == '=' || s[next] == ':' || s[next] == '>') {
-			next++
-		}
+		next = past(s, next, "=:>")
 	case strings.HasPrefix(s[next:], "%3D") || strings.HasPrefix(s[next:], "%3d"):
 		return next + len("%3D"), true
 	case closed && s[next] == ',':
@@ -216,9 +211,7 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	default:
 		return next, isVariable(name) && exports.MatchString(tail(s[:from]))
 	}
-	for next < len(s) && (s[next] == ' ' || s[next] == '\t') {
-		next++
-	}
+	next = past(s, next, " \t")
 	if on := continued(s, next); on > next {
 		return on, true
 	}
