@@ -423,6 +423,7 @@ func TestTimedByWorkload(t *testing.T) {
 		{"DELETE FROM workload_alone WHERE pass_id = 3", other},
 		{"UPDATE workload_pass SET decode_ns = decode_ns // 32", "decode:other-work prefill:10.2/11.2:3:1"},
 		{"UPDATE workload_pass SET decode_ns = NULL", "decode:other-work prefill:10.2/11.2:3:1"},
+		{"UPDATE workload_pass SET decode_ns = NULL WHERE pass_id = 2", "decode:other-work prefill:10.2/11.2:3:1"},
 		{"UPDATE workload_pass SET is_warmup = true WHERE pass_id = 1; UPDATE workload_alone SET is_warmup = true WHERE pass_id = 1", "decode:68.4/88.4:2:1 prefill:10.2/11.2:2:1"},
 		{"INSERT INTO stage_execution (run_id, source_id, pass_id, pid, execution_id, path, is_warmup, cpu_ns) SELECT run_id, 97, 1, 1, 1, 'decode', false, 5 FROM run", ""},
 	} {

@@ -72,7 +72,7 @@ WITH traced AS (
     SELECT
         p.stage,
         any_value(p.kind) AS tool,
-        coalesce(bool_and(s.passes = p.passes AND s.ns BETWEEN 0.9 * p.ns AND 1.1 * p.ns), false) AS is_told,
+        bool_and(coalesce(s.passes = p.passes AND s.ns BETWEEN 0.9 * p.ns AND 1.1 * p.ns, false)) AS is_told,
         list(s.ns ORDER BY s.ns) AS times
     FROM p LEFT JOIN said s ON s.stage = p.stage AND s.back_count = p.back_count
     GROUP BY p.stage
