@@ -154,7 +154,7 @@ func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (A
 	leave, err := a.sql.Wait(waiting, places.Client(ctx))
 	if err != nil {
 		if ctx.Err() == nil {
-			err = &reworded{fmt.Sprintf("other statements of yours took longer than %s: ask again when they are done", AnswerTime), err}
+			err = &reworded{fmt.Sprintf("other statements took longer than %s: ask again when they are done", AnswerTime), err}
 		}
 		return Answer{}, err
 	}
