@@ -32,6 +32,7 @@ type job struct {
 	Dir     []byte `json:"dir"`
 	Env     words  `json:"env"`      // of the workload
 	ToolEnv words  `json:"tool_env"` // that the tool was given: what differs from it the tool set for the workload
+	Mark    string `json:"mark"`     // the variable in Env by which the workload's processes are found
 }
 
 // words are texts that need not be UTF-8, which JSON's texts must be.

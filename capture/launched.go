@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -177,7 +178,30 @@ func (w *launched) orders(pid int) {
 	}
 	_ = w.m.Kill(-pid, syscall.SIGTERM)
 	<-w.m.After(orphanGrace)
-	_ = w.m.Kill(-pid, syscall.SIGKILL)
+	kill(w.m, pid, w.job.Mark, 0)
+}
+
+// killWithin is how long a process may take to be gone that was killed.
+const killWithin = time.Second
+
+// kill ends a workload by force, with all that came from it in whatever session: its process group, what is below it, and what has inherited
+// the mark of the pass. Some processes write a title over their environment, and some outlive their parents: neither way finds all. pid is 0
+// where only the mark is to tell; one process is spared.
+func kill(m machine.Machine, pid int, mark string, spared int) {
+	for end := time.Now().Add(killWithin); ; time.Sleep(5 * time.Millisecond) {
+		left := m.Holding(mark)
+		if pid > 0 {
+			maps.Copy(left, m.Below(pid)) // before its parents end
+			_ = m.Kill(-pid, syscall.SIGKILL)
+		}
+		delete(left, spared)
+		for p := range left {
+			_ = m.Kill(p, syscall.SIGKILL) // it may have ended by now
+		}
+		if len(left) == 0 || time.Now().After(end) {
+			return
+		}
+	}
 }
 
 // workloadEnv is the workload's own environment with what the tool set on the way: variables that the launched process has and the

@@ -136,7 +136,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if err != nil {
 		return outcome{}, err
 	}
-	c := &control{s: s, work: l, soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
+	c := &control{s: s, work: l, mark: l.mark.Variable(), soft: s.o.Grace, size: func() int64 { return sizeOf(s.dir, l.temp()) }}
 	if spec.tool == rundir.ToolTorch { // the workload writes the report itself, when it ends
 		c.soft = max(s.o.Grace, s.o.ReportTimeout)
 	}
@@ -158,9 +158,9 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	c.from = s.m.Now()
 	p.StartedAt = c.from.UTC()
 	if spec.direct {
-		err = s.startDirect(c, spec, p, env, files)
+		err = s.startDirect(c, spec, p, l.mark.In(env), files)
 	} else {
-		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: []byte(s.setup.Dir), Env: l.mark.In(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp())}, l)
+		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: []byte(s.setup.Dir), Env: l.mark.In(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp()), Mark: l.mark.Variable()}, l)
 	}
 	if err != nil {
 		return outcome{}, err

@@ -42,6 +42,7 @@ type control struct {
 	s     *Session
 	tool  int          // its process
 	wait  func() error // for its end
+	mark  string       // by which the workload's processes are found
 	work  workload
 	size  func() int64
 	idle  *stall           // nil: the pass may take its time
@@ -189,10 +190,25 @@ func (c *control) interrupt() {
 	case c.out.cause == "":
 		c.out.cause = rundir.StatusInterrupted
 	}
-	c.out.killed = true
 	c.serve.kill()
-	c.work.signal(syscall.SIGKILL)
+	c.force()
 	c.signalTool(syscall.SIGKILL)
+}
+
+// force kills the workload with all that came from it; false where there is nobody to kill.
+func (c *control) force() (sent bool) {
+	c.out.killed = true
+	pid := c.out.pid
+	if d, ok := c.work.(*direct); ok {
+		sent, pid = d.signal(syscall.SIGKILL), 0
+	} else if sent = !c.work.idle(); !sent && c.out.ended != nil { // another may have its number by now
+		pid = 0
+	}
+	kill(c.s.m, pid, c.mark, c.tool)
+	if c.out.pid == 0 { // it may be starting
+		c.work.signal(syscall.SIGKILL)
+	}
+	return sent
 }
 
 // stop begins to stop the workload.
@@ -241,8 +257,7 @@ func (c *control) press() {
 	}
 	s := signals[c.level]
 	c.level++
-	c.out.killed = c.out.killed || s == syscall.SIGKILL
-	if !c.work.signal(s) {
+	if !c.send(s) {
 		c.signalTool(s)
 	}
 	if c.level == 1 {
@@ -266,11 +281,18 @@ func (c *control) gather() {
 		return
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		c.out.killed = c.out.killed || s == syscall.SIGKILL
-		if !c.work.signal(s) || c.hearOut(c.s.o.Grace) {
+		if !c.send(s) || c.hearOut(c.s.o.Grace) {
 			return
 		}
 	}
+}
+
+// send sends a signal to the workload; false where there is nobody to signal.
+func (c *control) send(s syscall.Signal) bool {
+	if s == syscall.SIGKILL {
+		return c.force()
+	}
+	return c.work.signal(s)
 }
 
 // hearOut hears events until no launched prof is connected any more; false when that takes too long.

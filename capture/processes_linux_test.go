@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,32 +217,52 @@ const says = "echo $$ >.pid; mv .pid pid; "
 // The user, and whoever kills the profiler, end the workload in every case.
 func TestProcessesStopped(t *testing.T) {
 	t.Parallel()
+	const deaf = "trap '' INT TERM; " + says
+	twice := func(s *site) {
+		s.interrupts <- os.Interrupt
+		s.within("the first is heard", func() bool { return strings.Contains(s.said(), "stopping the workload") })
+		s.interrupts <- os.Interrupt
+	}
+	// Children that do not listen either: of its group, of a session of their own, without the environment, and without a parent.
+	const kid = `'echo $$ >>kids; while :; do sleep 600; done' `
+	const kids = "sh -c " + kid + "& setsid sh -c " + kid + "& setsid env -i PATH=\"$PATH\" sh -c " + kid + "& (setsid sh -c " + kid + "&); "
+	const kidCount = 4
+	const waits = "while :; do sleep 1; done"
 	for name, c := range map[string]struct {
 		script string
 		stop   func(s *site)
 		want   string
+		tool   string // "": nsys
+		grace  time.Duration
 	}{
-		"interrupted": {says + "exec sleep 600", func(s *site) { s.interrupts <- os.Interrupt }, "nsys-1|interrupted|SIGINT|stopped by the user"},
-		"twice": {says + "trap '' INT TERM; while :; do sleep 1; done", func(s *site) {
-			s.interrupts <- os.Interrupt
-			s.within("the first is heard", func() bool { return strings.Contains(s.said(), "stopping the workload") })
-			s.interrupts <- os.Interrupt
-		}, ""}, // who tells of the end is killed too
-		"the profiler is killed": {says + "exec sleep 600", func(s *site) {
+		"children, twice":      {script: deaf + kids + waits, stop: twice},
+		"children, twice, ncu": {script: deaf + kids + waits, stop: twice, tool: rundir.ToolNcu},
+		"children, once":       {script: deaf + kids + waits, stop: func(s *site) { s.interrupts <- os.Interrupt }, grace: 100 * time.Millisecond, want: "nsys-1|interrupted|SIGKILL|stopped by the user"},
+		"children, once, ncu":  {script: deaf + kids + waits, stop: func(s *site) { s.interrupts <- os.Interrupt }, grace: 100 * time.Millisecond, tool: rundir.ToolNcu, want: "ncu-1|interrupted|137|stopped by the user"},
+		"interrupted":          {script: says + "exec sleep 600", stop: func(s *site) { s.interrupts <- os.Interrupt }, want: "nsys-1|interrupted|SIGINT|stopped by the user"},
+		"twice":                {script: deaf + waits, stop: twice}, // who tells of the end is killed too
+		"the profiler is killed": {script: says + "exec sleep 600", stop: func(s *site) {
 			if err := syscall.Kill(s.pids("nsys.pid")[0], syscall.SIGKILL); err != nil {
 				s.t.Error(err)
 			}
-		}, "nsys-1|failed|SIGTERM|nsys ended with signal: killed and took the workload with it; it left no report"},
+		}, want: "nsys-1|failed|SIGTERM|nsys ended with signal: killed and took the workload with it; it left no report"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			s.tool(rundir.ToolNsys, nsysScript)
-			s.o.Grace = 10 * time.Minute
+			s.tool(rundir.ToolNcu, ncuScript)
+			if s.o.Grace = cmp.Or(c.grace, 10*time.Minute); c.tool == rundir.ToolNcu {
+				s.o.Tools, s.o.Ncu.Kernels = []string{rundir.ToolNcu}, "."
+			}
 			golden.Write(t, s.path("x.sqlite"), string(golden.Unpacked(t, "../testdata/capture/environment/environment.sqlite.gz")))
 			done := s.begin(c.script)
 			s.within("the workload begins", func() bool { return len(s.pids("pid")) == 1 })
-			pid := s.pids("pid")[0]
+			pids := s.pids("pid")
+			if strings.Contains(c.script, kids) {
+				s.within("its children begin", func() bool { return len(s.pids("kids")) == kidCount })
+				pids = append(pids, s.pids("kids")...)
+			}
 			c.stop(s)
 			m := s.ended(done)
 			if c.want != "" {
@@ -249,7 +270,15 @@ func TestProcessesStopped(t *testing.T) {
 			} else if len(m.Passes) != 1 || m.Passes[0].Status != rundir.StatusInterrupted {
 				t.Errorf("%+v", m.Passes)
 			}
-			s.within("the workload is gone", func() bool { return (machine.System{}).StartedAt(pid) == "" })
+			for i, pid := range pids {
+				end := time.Now().Add(5 * time.Second)
+				for (machine.System{}).StartedAt(pid) != "" && time.Now().Before(end) {
+					time.Sleep(5 * time.Millisecond)
+				}
+				if (machine.System{}).StartedAt(pid) != "" {
+					t.Errorf("process %d of %d goes on: %v", i, len(pids), syscall.Kill(pid, syscall.SIGKILL))
+				}
+			}
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -283,6 +284,19 @@ func (m *Machine) Below(tool int) map[int]string {
 				out[pid] = strconv.FormatInt(p.began.UnixNano(), 10)
 				break
 			}
+		}
+	}
+	return out
+}
+
+// Holding is that of capture.Processes.
+func (m *Machine) Holding(variable string) map[int]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[int]string{}
+	for pid, p := range m.all {
+		if p.lives() && slices.Contains(p.Env, variable) {
+			out[pid] = strconv.FormatInt(p.began.UnixNano(), 10)
 		}
 	}
 	return out

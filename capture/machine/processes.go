@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,8 @@ type Processes interface {
 	GroupLives(group int) bool
 	// Below returns the processes that come from that of a tool, but those that are the tool's own, with when each was started.
 	Below(tool int) map[int]string
+	// Holding returns the processes that have a variable, NAME=VALUE, in their environment, but those of a profiler, with when each was started.
+	Holding(variable string) map[int]string
 	// StartedAt distinguishes a process from a later one of the same number; "" when there is none, or it has ended and is not waited for.
 	StartedAt(pid int) string
 }
@@ -82,14 +85,28 @@ func (System) Kill(pid int, s syscall.Signal) error { return syscall.Kill(pid, s
 func (System) GroupLives(group int) bool { return groupLives(group) }
 
 func (System) Below(tool int) map[int]string {
+	from := Descendant(tool)
+	return processes(func(pid int) bool { return pid != tool && from(pid) })
+}
+
+func (System) Holding(variable string) map[int]string {
+	sought := []byte("\x00" + variable + "\x00")
+	return processes(func(pid int) bool {
+		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // not of other users
+		return err == nil && bytes.Contains(append([]byte{0}, environ...), sought)
+	})
+}
+
+// processes returns those of a kind that are no profiler's, with when each was started.
+func processes(is func(pid int) bool) map[int]string {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil // not on this system
 	}
-	out, from := map[int]string{}, Descendant(tool)
+	out := map[int]string{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == tool || !from(pid) || isProfiler(pid) {
+		if err != nil || !is(pid) || isProfiler(pid) {
 			continue
 		}
 		if at := (System{}).StartedAt(pid); at != "" {

@@ -30,9 +30,10 @@ func NewMarker() (Marker, error) {
 }
 
 // In adds the marker to an environment.
-func (m Marker) In(environ []string) []string {
-	return append(slices.Clone(environ), markerName+"="+m.value)
-}
+func (m Marker) In(environ []string) []string { return append(slices.Clone(environ), m.Variable()) }
+
+// Variable is the marker as an environment has it: the processes of the workload inherit it.
+func (m Marker) Variable() string { return markerName + "=" + m.value }
 
 // tells returns texts that environments hold and hardly anything else does.
 func (m Marker) tells() [][]byte {
