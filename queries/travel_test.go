@@ -52,7 +52,7 @@ func TestTravel(t *testing.T) {
 	if err := to.w.Remove(t.Context(), run); err != nil { // gone again, it can come back
 		t.Fatal(err)
 	}
-	unpacked := packed(t, dir)
+	unpacked := packed(t, dir, run)
 	folded(t, from.w, filepath.Join(unpacked, "run", "run_id="+run.ID, "rows.parquet"))
 	to.imports(unpacked, run)
 	wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
@@ -63,20 +63,20 @@ func TestTravel(t *testing.T) {
 // imports imports a run of a folder as x, and then finds it there.
 func (g *grown) imports(dir string, run schema.Run) {
 	g.Helper()
-	made, there, err := g.w.ImportRuns(g.Context(), dir, "x")
+	made, there, err := g.w.ImportRuns(g.Context(), dir, schema.ImportOptions{As: "x"})
 	if err != nil || len(made) != 1 || made[0].ID != run.ID || made[0].Name != "x" || len(there) != 0 {
 		g.Fatalf("imported %+v, there %+v: %v", made, there, err)
 	}
-	if made, there, err := g.w.ImportRuns(g.Context(), dir, ""); err != nil || len(made) != 0 || len(there) != 1 || there[0].Name != "x" {
+	if made, there, err := g.w.ImportRuns(g.Context(), dir, schema.ImportOptions{}); err != nil || len(made) != 0 || len(there) != 1 || there[0].Name != "x" {
 		g.Errorf("again: imported %+v, there %+v: %v", made, there, err)
 	}
 }
 
 // packed packs a folder of runs and gives one that is unpacked of it.
-func packed(t *testing.T, dir string) string {
+func packed(t *testing.T, dir string, run schema.Run) string {
 	t.Helper()
 	var text bytes.Buffer
-	if err := pack.Write(&text, filepath.Dir(dir), pack.Head{}); err != nil {
+	if err := pack.Write(&text, filepath.Dir(dir), pack.Head{Runs: []pack.Run{{ID: run.ID, Name: run.Name}}}); err != nil {
 		t.Fatal(err)
 	}
 	to := t.TempDir()
@@ -101,10 +101,12 @@ func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported str
 		spoil string // statement, a text to write, or "-": the table's folder goes
 		table string
 		as    string
+		names map[string]string
 		want  string
 		is    error
 	}{
 		"name taken":     {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
+		"other name":     {as: "y", names: map[string]string{run.ID: "z"}, want: `it is listed as run "z", and is run "x"`},
 		"no run":         {table: "run", spoil: "-", want: "has no runs: a file of `prof pack RUN`, or a folder of `prof export"},
 		"a table less":   {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
 		"no Parquet":     {table: "kernel", spoil: "not Parquet", want: "runs: table kernel: "},
@@ -147,7 +149,7 @@ func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported str
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, _, err := to.w.ImportRuns(t.Context(), exported, c.as)
+		made, _, err := to.w.ImportRuns(t.Context(), exported, schema.ImportOptions{As: c.as, Names: c.names})
 		if err == nil || len(made) != 0 || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -160,7 +162,7 @@ func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported str
 	// Captures that are here are not stored twice.
 	sum := to.raw("SELECT sha256 FROM source")[0][0]
 	testkit.Exec(t, to.w, "UPDATE source SET sha256 = ?", from.raw("SELECT sha256 FROM source WHERE kind = 'nsys'")[0][0])
-	if _, _, err := to.w.ImportRuns(t.Context(), exported, "y"); err == nil || !strings.Contains(err.Error(), "captures of run y are already in run x") {
+	if _, _, err := to.w.ImportRuns(t.Context(), exported, schema.ImportOptions{As: "y"}); err == nil || !strings.Contains(err.Error(), "captures of run y are already in run x") {
 		t.Errorf("captures that are there: %v", err)
 	}
 	testkit.Exec(t, to.w, "UPDATE source SET sha256 = ?", sum)

@@ -145,9 +145,15 @@ func (w *Warehouse) WriteParquet(ctx context.Context, stmt, path string, about m
 	return rows, err
 }
 
-// ImportRuns stores the runs of a folder that the warehouse does not have, all or none of them. as is another name for the run where only one is
-// stored; "" keeps the names. It gives those that it stored, and those that were there. Errors wrap ErrOtherSchema or ErrNameTaken.
-func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there []Run, err error) {
+// ImportOptions say how runs are imported.
+type ImportOptions struct {
+	As    string            // another name for the run where only one is stored; "" keeps the names
+	Names map[string]string // under which runs came, by id; nil where nothing lists them
+}
+
+// ImportRuns stores the runs of a folder that the warehouse does not have, all or none of them. It gives those that it stored, and those that were
+// there. Errors wrap ErrOtherSchema or ErrNameTaken.
+func (w *Warehouse) ImportRuns(ctx context.Context, dir string, o ImportOptions) (made, there []Run, err error) {
 	ids, err := RunsIn(dir)
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +167,7 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	switch {
 	case len(ids) == 0:
 		return nil, there, nil
-	case as != "" && len(ids) > 1:
+	case o.As != "" && len(ids) > 1:
 		return nil, nil, fmt.Errorf("%d runs are not here: one name cannot be that of all of them", len(ids))
 	}
 	tables, err := captured(ctx, w.DB)
@@ -175,7 +181,7 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 			}
 		}
 	}
-	err = w.Again(ctx, func() error { return w.importRuns(ctx, tables, dir, ids, as) })
+	err = w.Again(ctx, func() error { return w.importRuns(ctx, tables, dir, ids, o) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +193,7 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	return made, there, err
 }
 
-func (w *Warehouse) importRuns(ctx context.Context, tables []string, dir string, ids []string, as string) error {
+func (w *Warehouse) importRuns(ctx context.Context, tables []string, dir string, ids []string, o ImportOptions) error {
 	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -197,7 +203,7 @@ func (w *Warehouse) importRuns(ctx context.Context, tables []string, dir string,
 		return err
 	}
 	for _, id := range ids {
-		if err := w.importRun(ctx, tx, tables, dir, id, as); err != nil {
+		if err := w.importRun(ctx, tx, tables, dir, id, o); err != nil {
 			return fmt.Errorf("import run %s: %w", id, err)
 		}
 	}
@@ -232,7 +238,7 @@ func checkNumbers(id, here, name string) error {
 }
 
 // importRun stores a run and derives its facts.
-func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, dir, id, as string) error {
+func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, dir, id string, o ImportOptions) error {
 	counts, err := checkHead(ctx, tx, runFile(dir, "run", id))
 	if err != nil {
 		return err
@@ -250,8 +256,17 @@ func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, 
 	if _, err := from.store(ctx, tx); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	if as != "" {
-		if _, err := tx.ExecContext(ctx, `UPDATE run SET name = ? WHERE run_id = ?::UUID`, as, id); err != nil {
+	if o.Names != nil {
+		names, err := texts(tx.QueryContext(ctx, `SELECT name FROM run WHERE run_id = ?::UUID`, id))
+		if err != nil {
+			return err
+		}
+		if is := strings.Join(names, ""); is != o.Names[id] {
+			return fmt.Errorf("it is listed as run %q, and is run %q", o.Names[id], is)
+		}
+	}
+	if o.As != "" {
+		if _, err := tx.ExecContext(ctx, `UPDATE run SET name = ? WHERE run_id = ?::UUID`, o.As, id); err != nil {
 			return err
 		}
 	}

@@ -47,14 +47,14 @@ func (p *program) importFrom(c *cli.Context, from string) (made, there []schema.
 	if err != nil {
 		return nil, nil, err
 	}
-	dir := from
+	dir, o := from, schema.ImportOptions{As: c.String("run")}
 	if isFile(from) {
 		temp, bad := scratchNear(home.Dir)
 		if bad != nil {
 			return nil, nil, bad
 		}
 		defer func() { err = errors.Join(err, temp.Remove()) }()
-		if dir, err = p.unpackTo(c.Context, from, temp); err != nil {
+		if dir, o.Names, err = p.unpackTo(c.Context, from, temp); err != nil {
 			plainFullDisk(home, &err)
 			return nil, nil, err
 		}
@@ -68,7 +68,7 @@ func (p *program) importFrom(c *cli.Context, from string) (made, there []schema.
 	}
 	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
-	made, there, err = w.ImportRuns(c.Context, dir, c.String("run"))
+	made, there, err = w.ImportRuns(c.Context, dir, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", from, err)
 	}

@@ -319,7 +319,7 @@ func (p *program) pushDerived(c *cli.Context, w *schema.Warehouse, to *schema.La
 		return err
 	}
 	defer closing(s, &err)
-	made, _, err := s.ImportRuns(c.Context, temp.Path, "")
+	made, _, err := s.ImportRuns(c.Context, temp.Path, schema.ImportOptions{})
 	if err == nil && len(made) == 0 {
 		err = fmt.Errorf("push run %s: the lake has it with other content, and derives facts by other rules than those here: to replace it, `prof rm %s` in the lake first", run.Name, run.Name)
 	}

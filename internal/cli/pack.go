@@ -174,15 +174,22 @@ func scratchNear(dir string) (*scratch.Dir, error) {
 	return temp, err
 }
 
-// unpackTo writes the runs of a packed file into a temporary folder, and gives the folder to import.
-func (p *program) unpackTo(ctx context.Context, path string, temp *scratch.Dir) (string, error) {
+// unpackTo writes the runs of a packed file into a temporary folder, and gives the folder to import, and under which names it lists them.
+func (p *program) unpackTo(ctx context.Context, path string, temp *scratch.Dir) (dir string, names map[string]string, err error) {
 	spin := p.spin("unpacking")
 	defer spin.end()
 	head, err := pack.Unpack(ctx, path, temp.Path)
 	if err == nil && head.Redacted {
 		err = fmt.Errorf("%s: it was packed with --redact, and has reports and no run; tar --zstd -xf opens it", path)
 	}
-	return filepath.Join(temp.Path, pack.Runs), err
+	if err != nil {
+		return "", nil, err
+	}
+	names = map[string]string{}
+	for _, r := range head.Runs {
+		names[r.ID] = r.Name
+	}
+	return filepath.Join(temp.Path, pack.Runs), names, nil
 }
 
 // ofPacked are the options of ingest that packed runs take.

@@ -200,7 +200,7 @@ func TestImport(t *testing.T) {
 	lake := s.machine(s.lake)
 	w := lake.openAs(schema.Options{Write: true, Store: true})
 	other.ok("push", "b")
-	if _, _, err := w.ImportRuns(t.Context(), dir, ""); !errors.Is(err, schema.ErrNameTaken) {
+	if _, _, err := w.ImportRuns(t.Context(), dir, schema.ImportOptions{}); !errors.Is(err, schema.ErrNameTaken) {
 		t.Errorf("imported: %v", err)
 	}
 	if got := lake.ok("sql", "--format", "csv", "SELECT name FROM run"); got != "name\nb\n" {

@@ -77,7 +77,7 @@ const (
 
 // parquetName and reportName are the names of entries.
 var (
-	parquetName = regexp.MustCompile(`^` + Runs + `/[a-z0-9_]{1,100}/run_id=[0-9a-f-]{36}/rows\.parquet$`)
+	parquetName = regexp.MustCompile(`^` + Runs + `/([a-z0-9_]{1,100})/run_id=([0-9a-f-]{36})/rows\.parquet$`)
 	reportName  = regexp.MustCompile(`^` + Reports + `/[A-Za-z0-9_=+-][A-Za-z0-9_.=+-]{0,199}/[a-z_]{1,100}\.[a-z]{1,10}$`)
 )
 
@@ -255,7 +255,7 @@ func (r *reader) head() (*Head, error) {
 	case errors.Is(err, zstd.ErrMagicMismatch), errors.Is(err, tar.ErrHeader):
 		return nil, ErrNotPacked
 	case err != nil:
-		return nil, r.at("the begin", err)
+		return nil, r.at("the beginning", err)
 	case entry.Name != headName || entry.Typeflag != tar.TypeReg:
 		return nil, ErrNotPacked
 	}
@@ -286,7 +286,36 @@ func (r *reader) head() (*Head, error) {
 		seen[f.Name] = true
 		sum += f.Size
 	}
+	if err := h.checkRuns(); err != nil {
+		return nil, r.at(headName, err)
+	}
 	return &h, nil
+}
+
+// checkRuns reports whether the runs that a head lists are those of its files; a redacted one has reports alone.
+func (h *Head) checkRuns() error {
+	rows := map[string]bool{} // by run: whether the row of the run itself is there
+	for _, f := range h.Files {
+		if m := parquetName.FindStringSubmatch(f.Name); m != nil {
+			rows[m[2]] = rows[m[2]] || m[1] == "run"
+		}
+	}
+	listed := map[string]bool{}
+	for _, r := range h.Runs {
+		switch {
+		case listed[r.ID]:
+			return fmt.Errorf("it lists run %q twice", r.ID)
+		case h.Redacted == rows[r.ID]:
+			return fmt.Errorf("its files do not fit run %q, which it lists", r.ID)
+		}
+		listed[r.ID] = true
+	}
+	for id := range rows {
+		if !listed[id] {
+			return fmt.Errorf("it has rows of run %s, which it does not list", id)
+		}
+	}
+	return nil
 }
 
 // file reads the next entry, which must be the one that the head lists.

@@ -157,11 +157,28 @@ func hostile(t testing.TB) map[string][]byte {
 	newer := head(t, a)
 	newer.text = strings.Replace(newer.text, `"prof_pack":1`, `"prof_pack":2`, 1)
 	longHead := text("prof.json", `{"prof_pack":1}`+strings.Repeat(" ", 17<<20))
+	// listing is a head of the run's row whose list of runs is another one.
+	listing := func(redacted bool, files []entry, ids ...string) []byte {
+		var h pack.Head
+		if err := json.Unmarshal([]byte(head(t, files...).text), &h); err != nil {
+			t.Fatal(err)
+		}
+		h.Runs, h.Redacted = nil, redacted
+		for _, id := range ids {
+			h.Runs = append(h.Runs, pack.Run{ID: id, Name: "a", Report: "a"})
+		}
+		out, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return compressed(t, archive(t, append([]entry{text("prof.json", string(out))}, files...)...))
+	}
+	const other = "01a2167a-b7d3-750e-bffb-000000000000"
 	at := func(name string) []byte { e := text(name, "rows"); return compressed(t, archive(t, head(t, e), e)) }
 	flipped := slices.Clone(compressed(t, archive(t, head(t, a), a)))
 	flipped[len(flipped)-1] ^= 1 // of zstd's checksum
 	return map[string][]byte{
-		"the begin, byte 0 of the unpacked tar: the file is cut short":                     nil,
+		"the beginning, byte 0 of the unpacked tar: the file is cut short":                 nil,
 		"not a file of `prof pack`":                                                        []byte("text that is not compressed"),
 		"not a file of `prof pack` ":                                                       compressed(t, []byte(strings.Repeat("no tar", 200))),
 		"not a file of `prof pack`  ":                                                      compressed(t, archive(t, a)),
@@ -174,6 +191,12 @@ func hostile(t testing.TB) map[string][]byte {
 		`it lists "runs/../../run_id=`:                                                     at("runs/../../run_id=" + runID + "/rows.parquet"),
 		`it lists "reports/../report.md", which is no file of`:                             at("reports/../report.md"),
 		"it lists " + row + " twice":                                                       compressed(t, archive(t, head(t, a, a), a, a)),
+		"it has rows of run " + runID + ", which it does not list":                         listing(false, []entry{a}),
+		`its files do not fit run "` + other + `", which it lists`:                         listing(false, []entry{a}, runID, other),
+		`its files do not fit run "../../x", which it lists`:                               listing(false, []entry{a}, "../../x"),
+		`it lists run "` + runID + `" twice`:                                               listing(false, []entry{a}, runID, runID),
+		`its files do not fit run "` + runID + `", which it lists`:                         listing(true, []entry{a}, runID),
+		`its files do not fit run "` + runID + `", which it lists `:                        listing(false, []entry{text(strings.Replace(row, "runs/run/", "runs/kernel/", 1), "rows")}, runID),
 		"it is a link, a folder or a device":                                               compressed(t, archive(t, head(t, a), link)),
 		"it is a link, a folder or a device ":                                              compressed(t, archive(t, head(t, a), hard)),
 		`rows.parquet/" is in its place`:                                                   compressed(t, archive(t, head(t, a), folder)),
@@ -188,7 +211,7 @@ func hostile(t testing.TB) map[string][]byte {
 		"of the unpacked tar: CRC check failed":                                            flipped,
 		"the end, byte 3072 of the unpacked tar: invalid input: magic":                     append(compressed(t, archive(t, head(t, a), a)), "more"...),
 		"the end, byte 68059136 of the unpacked tar: it unpacks to far more than it packs": compressed(t, append(archive(t, head(t, a), a), make([]byte, 80<<20)...)),
-		"the begin, byte 0 of the unpacked tar: window size exceeded":                      {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa0, 0x01, 0x00, 0x00},
+		"the beginning, byte 0 of the unpacked tar: window size exceeded":                  {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa0, 0x01, 0x00, 0x00},
 	}
 }
 
