@@ -36,7 +36,27 @@ const (
 	ownMemory = 96 << 20
 	// LeastMemory is the least that a process can be given: half of it is DuckDB's, which derives facts of large captures in that.
 	LeastMemory = 512 << 20
+	// ownAddresses is what the program reserves of the address space besides DuckDB's memory, with SparingThreads: Go's heap and threads, malloc's arenas.
+	ownAddresses = 5 << 29
+	// LeastAddresses is the least address space that prof runs in: below it Go and C++ end the process in the middle of anything.
+	LeastAddresses = 7 << 29
+	// SparingThreads are those of Go and of DuckDB where the address space is limited: each reserves a stack and an arena.
+	SparingThreads = 4
 )
+
+// AddressSpace returns to how many bytes the address space of this process is limited (ulimit -v, as some batch systems do), 0 where it is not.
+func AddressSpace() int64 { return addressSpace(readFile) }
+
+func addressSpace(read func(path string) string) int64 {
+	for line := range strings.Lines(read("/proc/self/limits")) {
+		if rest, is := strings.CutPrefix(line, "Max address space"); is {
+			if limits := strings.Fields(rest); len(limits) > 0 {
+				return number(limits[0])
+			}
+		}
+	}
+	return 0
+}
 
 // NewBudget chooses for this machine. A bound is what the whole process may take, in bytes; 0 for as much as is usual.
 func NewBudget(bound int64) Budget {
@@ -172,7 +192,7 @@ func (b Budget) remedy() string {
 }
 
 // freeMemory is the memory in bytes that this process can get without taking it from others: what the machine has available, or what is left of the limit of a
-// control group that the process is in, of version 2 or 1. 0 is unknown.
+// control group that the process is in, of version 2 or 1, or of its address space. 0 is unknown.
 func freeMemory(read func(path string) string) int64 {
 	free := int64(0)
 	note := func(n int64) {
@@ -184,6 +204,9 @@ func freeMemory(read func(path string) string) int64 {
 		if rest, is := strings.CutPrefix(line, "MemAvailable:"); is {
 			note(number(strings.TrimSuffix(strings.TrimSpace(rest), " kB")) << 10)
 		}
+	}
+	if space := addressSpace(read); space > 0 {
+		note(max(1, space-ownAddresses))
 	}
 	for line := range strings.Lines(read("/proc/self/cgroup")) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)

@@ -58,6 +58,8 @@ func TestFreeMemory(t *testing.T) {
 		"a container":      {map[string]string{"/proc/meminfo": available, "/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup//memory.max": "1000\n", "/sys/fs/cgroup//memory.current": "300\n", "/sys/fs/cgroup//memory.stat": "anon 200\ninactive_file 100\n"}, 800},
 		"of a parent":      {map[string]string{"/proc/meminfo": available, "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/memory.max": "5000\n", "/sys/fs/cgroup/a/memory.current": "1000\n", "/sys/fs/cgroup/a/b/memory.max": "6000\n"}, 4000},
 		"version 1":        {map[string]string{"/proc/meminfo": available, "/proc/self/cgroup": "5:cpu:/x\n4:memory:/x\n0::/\n", "/sys/fs/cgroup/memory/x/memory.limit_in_bytes": "9000\n", "/sys/fs/cgroup/memory/x/memory.usage_in_bytes": "1000\n", "/sys/fs/cgroup/memory//memory.limit_in_bytes": "9223372036854771712\n"}, 8000},
+		"ulimit -v":        {map[string]string{"/proc/meminfo": available, "/proc/self/limits": "Max data size             unlimited            unlimited            bytes     \nMax address space         3000000000           4000000000           bytes     \n"}, 3000000000 - ownAddresses},
+		"no ulimit":        {map[string]string{"/proc/meminfo": available, "/proc/self/limits": "Max address space         unlimited            unlimited            bytes     \n"}, 20000000 << 10},
 		"all is used":      {map[string]string{"/proc/self/cgroup": "0::/a\n", "/sys/fs/cgroup/a/memory.max": "1000\n", "/sys/fs/cgroup/a/memory.current": "1000\n"}, 1},
 	} {
 		if got := freeMemory(func(path string) string { return c.files[path] }); got != c.want {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -64,6 +65,11 @@ func runStoppable(stop *stopper, args []string, stdin io.Reader, stdout, stderr 
 }
 
 func (p *program) run(ctx context.Context) int {
+	if most := schema.AddressSpace(); most > 0 && most < schema.LeastAddresses {
+		return p.report(ctx, fmt.Errorf("the address space is limited to %.2f GiB (ulimit -v): prof reserves up to %.2f GiB, though it fills little of them; raise the limit", float64(most)/(1<<30), float64(schema.LeastAddresses)/(1<<30)))
+	} else if most > 0 {
+		runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), schema.SparingThreads))
+	}
 	app, err := p.app()
 	if err == nil {
 		err = app.RunContext(ctx, permute(app, p.args))

@@ -14,15 +14,15 @@ import (
 	"prof/internal/sample"
 )
 
-// limited runs a command that can write files of at most some blocks, of 512 bytes or of 1 KiB as the shell has it: beyond that it is as if the
-// disk were full.
-func (p *place) limited(blocks int, args ...string) result {
+// limited runs a command under a limit of the shell. -f limits the blocks of a file, of 512 bytes or of 1 KiB as the shell has it: beyond that it is as if
+// the disk were full.
+func (p *place) limited(limit string, args ...string) result {
 	p.t.Helper()
 	if testing.CoverMode() != "" {
 		p.t.Skip("there is no room for what the process covered either, as it says on stderr")
 	}
 	cmd := p.command(args...)
-	shell := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, blocks), "sh", built}, p.homed(args)...)...)
+	shell := exec.Command("sh", append([]string{"-c", `ulimit `+limit+`; exec "$@"`, "sh", built}, p.homed(args)...)...)
 	shell.Dir, shell.Env = cmd.Dir, cmd.Env
 	return finish(p.t, shell, shell.Run)
 }
@@ -40,13 +40,26 @@ func TestOutputsSurvive(t *testing.T) {
 		if len(before) == 0 {
 			t.Fatalf("%q wrote nothing", args)
 		}
-		r := p.limited(0, args...)
+		r := p.limited("-f 0", args...)
 		if r.code == 0 || strings.Count(r.err, "file too large") != 1 || strings.Contains(r.err, "out/.") {
 			t.Errorf("%q without room: %+v", args, r)
 		}
 		if after := contentsOf(t, p.path("out")); !slices.Equal(after, before) {
 			t.Errorf("%q without room left %q, before %q", args, after, before)
 		}
+	}
+}
+
+// TestAddressSpace: where a batch system limits the address space, prof does its work in it, or says what it needs before it begins.
+func TestAddressSpace(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.env = append(p.env, "GOMAXPROCS=64", "SLURM_CPUS_ON_NODE=64")
+	if r := p.limited("-v 3600000", "runs"); r.code != exitFailed || r.out != "" || !strings.HasPrefix(r.err, "prof: the address space is limited to 3.43 GiB (ulimit -v): prof reserves up to 3.50 GiB") {
+		t.Errorf("in too little: %+v", r)
+	}
+	if r := p.limited("-v 3700000", "ingest", "--run", "a", exported(t, kernels)); r.code != exitOK {
+		t.Errorf("in little: %+v", r)
 	}
 }
 
@@ -108,7 +121,7 @@ func TestChangesWithoutRoom(t *testing.T) {
 	p := newFilled(t)
 	before := state(p)
 	for _, c := range sample.Of(changes, 2) {
-		if r := p.limited(c.blocks, c.args...); r.code != 1 || r.out != "" || !whole(want).MatchString(r.err) {
+		if r := p.limited(fmt.Sprintf("-f %d", c.blocks), c.args...); r.code != 1 || r.out != "" || !whole(want).MatchString(r.err) {
 			t.Errorf("%q with %d blocks: %+v", c.args, c.blocks, r)
 		}
 		if after := state(p); after != before {
