@@ -63,7 +63,11 @@ func prepareReading(conn driver.Conn, text string) (*duckdb.Stmt, error) {
 func prepare(conn driver.Conn, text string) (*duckdb.Stmt, error) {
 	s, err := conn.Prepare(text)
 	if err != nil && strings.Contains(err.Error(), "PrepareContext") {
-		return nil, fmt.Errorf("%w: prof sql takes one statement at a time", ErrBadArgument)
+		also := ""
+		if pivots.MatchString(text) {
+			also = ", and PIVOT without IN is several: write the values, as in PIVOT t ON c IN ('a', 'b') USING count(*)"
+		}
+		return nil, fmt.Errorf("%w: prof sql takes one statement at a time%s", ErrBadArgument, also)
 	}
 	if err != nil {
 		return nil, err
@@ -81,6 +85,9 @@ func prepare(conn driver.Conn, text string) (*duckdb.Stmt, error) {
 	}
 	return stmt, nil
 }
+
+// pivots matches the words of DuckDB that look for the values of a column first, which is a statement of its own.
+var pivots = regexp.MustCompile(`(?i)\bPIVOT(_WIDER)?\b`)
 
 func errNotReading() error {
 	return fmt.Errorf("%w: prof sql takes one SELECT (or FROM, WITH, DESCRIBE, SHOW, EXPLAIN); to write, open the file with a DuckDB client", ErrNotReadOnly)

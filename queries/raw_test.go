@@ -69,8 +69,25 @@ func TestRawWritesNothing(t *testing.T) {
 	if _, err := queries.Raw(t.Context(), w, "DELETE FROM run"); !errors.Is(err, queries.ErrNotReadOnly) || !strings.Contains(err.Error(), "one SELECT") {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := queries.Raw(t.Context(), w, "SELECT 1; SELECT 2"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "one statement") {
-		t.Errorf("the error is %v", err)
+	for text, says := range map[string]string{
+		"SELECT 1; SELECT 2":                             "prof sql takes one statement at a time",
+		"PIVOT run ON name USING count(*)":               "PIVOT without IN is several: write the values",
+		"FROM (PIVOT_WIDER run ON name USING count(*))":  "PIVOT without IN is several: write the values",
+		"SELECT '\xff'":                                  "the SQL is not UTF-8",
+		"SELECT * FROM test_all_types()":                 "column time_ns has a type that prof cannot read: write it as a text, with ::VARCHAR",
+		"SELECT 1 AS a, ['12:00:00'::TIME_NS] AS b":      "column b has a type that prof cannot read",
+		"SELECT 1 AS a, {'x': '12:00:00'::TIME_NS} AS b": "column b has a type that prof cannot read",
+		"SELECT 1 AS a, 1::VARIANT AS b":                 "column b has a type that prof cannot read",
+		"SELECT row(1, 2) AS a":                          "has a type that prof cannot read",
+	} {
+		if _, err := queries.Raw(t.Context(), w, text); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "driver") {
+			t.Errorf("%s: the error is %v, want %s", text, err, says)
+		}
+	}
+	for _, text := range []string{"PIVOT run ON name IN ('a') USING count(*)", "SELECT x.time_ns::VARCHAR, '12:00:00'::TIME_NS::VARCHAR FROM test_all_types() x", "SELECT row(1, 2)::VARCHAR"} {
+		if f, err := queries.Raw(t.Context(), w, text); err != nil || len(f.Rows) == 0 {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 	for _, text := range []string{"", "  \n ", "-- nothing", ";"} {
 		if f, err := queries.Raw(t.Context(), w, text); err == nil {

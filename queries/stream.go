@@ -8,9 +8,12 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -32,8 +35,11 @@ var Everything = Part{math.MaxInt, math.MaxInt}
 // decimal after them that does not fit it is a text, and a note says so.
 func Stream(ctx context.Context, w *schema.Warehouse, text string, most Part, to func(*frame.Frame) error) error {
 	text = strings.TrimSpace(text)
-	if text == "" {
+	switch {
+	case text == "":
 		return fmt.Errorf("%w: the SQL is empty", ErrBadArgument)
+	case !utf8.ValidString(text):
+		return fmt.Errorf("%w: the SQL is not UTF-8", ErrBadArgument)
 	}
 	conn, err := w.DB.Conn(ctx)
 	if err != nil {
@@ -218,13 +224,27 @@ func (r *reading) next() ([]any, error) {
 	if err := r.rows.Next(r.given); errors.Is(err, io.EOF) {
 		return nil, r.fault() // the driver takes an error for the end
 	} else if err != nil {
-		return nil, err
+		return nil, r.unreadable(err)
 	}
 	for i, v := range r.given {
 		r.cells[i] = v
 	}
 	r.done++
 	return r.cells, nil
+}
+
+// columnIn matches which column the driver's error is about.
+var columnIn = regexp.MustCompile(`index: (\d+)$`)
+
+// unreadable is an error of the driver, which reads fewer types than DuckDB has, for who wrote the SQL.
+func (r *reading) unreadable(err error) error {
+	name := "a column"
+	if m := columnIn.FindStringSubmatch(err.Error()); m != nil {
+		if i, wrong := strconv.Atoi(m[1]); wrong == nil && i < len(r.names) {
+			name = "column " + r.names[i]
+		}
+	}
+	return fmt.Errorf("%w: %s has a type that prof cannot read: write it as a text, with ::VARCHAR", ErrBadArgument, name)
 }
 
 // frame reads the first rows.

@@ -3,8 +3,10 @@ package cli
 import (
 	"flag"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
@@ -203,4 +205,23 @@ func helpOf(c *cli.Context) string {
 		return strings.Join(path, " ") + " -h"
 	}
 	return "prof help " + c.Command.Name
+}
+
+// systemNames match the usage of options that take what is the system's, and need be no text: names of files, and what other programs are started with.
+var systemNames = regexp.MustCompile("`(FILE|DIR|GLOB|LIST|MANIFEST|CONFIG.json|COMMAND|ARGUMENT)`")
+
+// onlyText has a command refuse options that are not UTF-8: they are held against texts, which are.
+func onlyText(cmd *cli.Command) {
+	action := cmd.Action
+	cmd.Action = func(c *cli.Context) error {
+		for _, f := range cmd.Flags {
+			if name := f.Names()[0]; !utf8.ValidString(c.String(name)) && !systemNames.MatchString(f.(cli.DocGenerationFlag).GetUsage()) {
+				return usagef("--%s is not UTF-8", name)
+			}
+		}
+		return action(c)
+	}
+	for _, sub := range cmd.Subcommands {
+		onlyText(sub)
+	}
 }

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
 )
 
 // calm fails where a text could do something to a terminal.
@@ -50,6 +54,42 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// TestNoText: no verb and no query takes a text that is not UTF-8. Names of files are what the system has.
+func TestNoText(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	app, err := newProgram([]string{"prof"}, strings.NewReader(""), io.Discard, io.Discard).app()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string]bool{}
+	var try func(path []string, list []*cli.Command)
+	try = func(path []string, list []*cli.Command) {
+		for _, cmd := range list {
+			words := append(slices.Clip(path), cmd.Name)
+			for _, f := range cmd.Flags {
+				_, one := f.(*cli.StringFlag)
+				_, several := f.(*cli.StringSliceFlag)
+				name := "--" + f.Names()[0]
+				if !one && !several || systemNames.MatchString(f.(cli.DocGenerationFlag).GetUsage()) {
+					continue
+				}
+				refused[name] = true
+				p.want(result{exitUsage, "", "prof: " + name + " is not UTF-8\n"}, append(words, name+"=a\xff")...)
+			}
+			try(words, cmd.Subcommands)
+		}
+	}
+	try(nil, app.Commands)
+	for _, name := range []string{"--stage", "--search", "--workload", "--kernel", "--tag", "--find", "--rule"} {
+		if !refused[name] {
+			t.Errorf("no verb has %s", name)
+		}
+	}
+	p.want(result{exitUsage, "", "prof: invalid argument: the SQL is not UTF-8\n"}, "sql", "SELECT '\xff'")
+	p.wantLike(exitFailed, "", `prof: .*no such file.*\n`, "ingest", p.path("\xff"))
+}
+
 // TestHostileTexts: texts of a capture stay as they are in CSV and JSON that go to a pipe, and are written out on a terminal.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
@@ -73,7 +113,7 @@ func TestHostileTexts(t *testing.T) {
 func TestRunNames(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	for _, name := range []string{"baseline:x", "tag:x=y", "@latest", "@latest~2", "a\tb", "a\x1b[2J", "a\u202eb", "a\u200bb", " a", "a\u00a0b", strings.Repeat("x", 201), "hf_" + "q7RkV2w9Xb4TnL6pYd8sMj3H", "\xff"} {
+	for _, name := range []string{"baseline:x", "tag:x=y", "@latest", "@latest~2", "a\tb", "a\x1b[2J", "a\u202eb", "a\u200bb", " a", "a\u00a0b", strings.Repeat("x", 201), "hf_" + "q7RkV2w9Xb4TnL6pYd8sMj3H"} {
 		r := p.run("ingest", "--run", name, exported(t, kernels))
 		if r.code == 0 || r.out != "" || !strings.HasPrefix(r.err, "prof: run name ") || strings.Count(r.err, "\n") != 1 || len(r.err) > 300 {
 			t.Errorf("%q: %+v", name, r)

@@ -224,6 +224,7 @@ func (p *program) app() (*cli.App, error) {
 		app.Commands = append(app.Commands, group.verbs...)
 	}
 	for _, c := range app.Commands {
+		onlyText(c)
 		if c.OnUsageError == nil {
 			c.OnUsageError = p.onUsageError
 		}

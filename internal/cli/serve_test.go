@@ -232,6 +232,16 @@ func servedRefused(t *testing.T, p *place, base string) {
 		{"GET", "/api/v1/runs/--out=x", "", 404, "no such run"},
 		{"GET", "/api/v1/diff?base=--out=" + url.QueryEscape(p.path("x")) + "&new=eager", "", 404, "no such run"},
 		{"GET", "/api/v1/diff?base=eager", "", 422, "required query parameter is missing"},
+		{"GET", "/api/v1/diff?base=sdpa-1&new=eager&alpha=inf", "", 422, `"location":"query.alpha"`},
+		{"GET", "/api/v1/diff?base=sdpa-1&new=eager&min_effect=-Inf", "", 422, `"location":"query.min_effect"`},
+		{"GET", "/api/v1/diff?base=sdpa-1&new=eager&margin=infinity", "", 422, `"value":"infinity"`},
+		{"GET", "/api/v1/diff?base=sdpa-1&new=eager&assume_noise=NaN", "", 422, "want a number"},
+		{"GET", "/api/v1/diff?base=sdpa-1&new=eager&assume_noise=1e999", "", 422, "want a number"},
+		{"GET", "/api/v1/diff?base=sdpa-1&new=eager&assume_noise=0x1p-2", "", 422, "want a number"},
+		{"GET", "/api/v1/check?run=eager&alpha=nan", "", 422, `"location":"query.alpha"`},
+		{"GET", "/api/v1/runs/eager/findings?min_share=-inf", "", 422, `"location":"query.min_share"`},
+		{"GET", "/api/v1/runs/eager/queries/mfu?peak=inf", "", 422, `"location":"query.peak"`},
+		{"GET", "/api/v1/runs/eager/queries/mfu?peak=null", "", 422, `"location":"query.peak"`},
 		{"GET", "/api/v1/runs/eager/queries/nosuch", "", 404, ""},
 		{"GET", "/api/v1/runs/eager/queries/runs", "", 404, ""},
 		{"GET", "/api/v1/runs/eager/queries/top-kernels?top=-1", "", 422, "query.top"},
@@ -264,7 +274,7 @@ func servedRefused(t *testing.T, p *place, base string) {
 		if path, err := url.QueryUnescape(c.path); err != nil || strings.Contains(got.body, p.dir) && !strings.Contains(path+c.body, p.dir) {
 			t.Errorf("%s %s names a folder of the server: %.300s", c.method, c.path, got.body)
 		}
-		if got.status >= 400 && strings.HasPrefix(c.path, "/api/v1/sql") && got.header.Get("Content-Type") != "application/problem+json" {
+		if got.status >= 400 && got.header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s %s: the error is %s", c.method, c.path, got.header.Get("Content-Type"))
 		}
 	}

@@ -43,6 +43,8 @@ const (
 	// mostAnswer bounds what it writes: each byte of a text may take six in JSON.
 	mostAnswer = 128 << 20
 	mostSaid   = 1 << 20
+	// exitRefused is its exit code where the author of the statement can mend it. Go's runtime ends a program that lacks memory with 2.
+	exitRefused = 64
 )
 
 // runnerOf runs statements in processes with the memory that the command line gives DuckDB.
@@ -73,32 +75,44 @@ func (p *program) runnerOf(c *cli.Context) (ask.Runner, error) {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), wrote, said
 		cmd.ExtraFiles = []*os.File{w.Copied()}
 		cmd.Env = append(slices.Clone(p.env), "TMPDIR="+dir.Path)
-		err = cmd.Run()
-		var exit *exec.ExitError
-		switch {
+		switch err = cmd.Run(); {
 		case err == nil:
 			out.Write(wrote.text)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.As(err, &exit) && exit.ExitCode() == exitUsage && !bytes.HasPrefix(said.text, []byte("fatal error")): // Go's own exits with 2 too
-			return fmt.Errorf("%w: %s", ask.ErrInvalid, bytes.TrimSpace(said.text))
-		case errors.As(err, &exit):
-			return fmt.Errorf("%w: the statement needs more memory than it may take", ask.ErrInvalid)
 		}
-		return err
+		return statementError(err, wrote, said)
 	}, nil
+}
+
+// statementError is why the process failed.
+func statementError(err error, wrote, said *bounded) error {
+	var exit *exec.ExitError
+	switch {
+	case wrote.full != nil: // of which it may have died
+		return wrote.full
+	case !errors.As(err, &exit):
+		return err
+	case exit.ExitCode() == exitRefused:
+		return fmt.Errorf("%w: %s", ask.ErrInvalid, bytes.TrimSpace(said.text))
+	case exit.ExitCode() == exitFailed:
+		return fmt.Errorf("%s: %s", statementVerb, bytes.TrimSpace(said.text))
+	}
+	return fmt.Errorf("%w: the statement needs more memory than it may take: ask for less at once", ask.ErrInvalid) // Go's runtime, C++ or the kernel ended it
 }
 
 // bounded keeps what is written, and refuses more than it may be.
 type bounded struct {
 	text []byte
 	most int
+	full error // once more was written
 }
 
 func (b *bounded) Write(text []byte) (int, error) {
 	if len(b.text)+len(text) > b.most {
-		return 0, fmt.Errorf("%w: the answer has more than %d MB", ask.ErrInvalid, b.most>>20)
+		b.full = fmt.Errorf("%w: the answer has more than %d MB", ask.ErrInvalid, b.most>>20)
+		return 0, b.full
 	}
 	b.text = append(b.text, text...)
 	return len(text), nil
@@ -116,7 +130,7 @@ func runStatement(stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitOK
 	case errors.Is(err, ask.ErrInvalid):
 		fmt.Fprintln(stderr, strings.TrimPrefix(err.Error(), ask.ErrInvalid.Error()+": "))
-		return exitUsage
+		return exitRefused
 	}
 	fmt.Fprintln(stderr, err)
 	return exitFailed

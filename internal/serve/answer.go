@@ -82,6 +82,24 @@ func (s *Server) problem(err error) error {
 	return huma.Error500InternalServerError("this should not have happened; the server's log says more")
 }
 
+// onlyNumbers refuses parameters that are no numbers where the description says numbers: huma takes inf and NaN for such, which have no place in JSON, not
+// even in the error about them, and are within all bounds or none.
+func (s *Server) onlyNumbers(ctx huma.Context, next func(huma.Context)) {
+	for _, p := range ctx.Operation().Parameters {
+		if p.In != "query" || p.Schema == nil || p.Schema.Type != huma.TypeNumber {
+			continue
+		}
+		text := ctx.Query(p.Name)
+		if _, err := valueOf(huma.TypeNumber, text); err == nil || text == "" {
+			continue
+		} else if err := huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "validation failed", &huma.ErrorDetail{Location: "query." + p.Name, Message: err.Error(), Value: text}); err != nil {
+			s.log(err.Error())
+		}
+		return
+	}
+	next(ctx)
+}
+
 func (s *Server) log(message string) {
 	if s.options.Log != nil {
 		s.options.Log(message)

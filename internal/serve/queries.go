@@ -179,7 +179,7 @@ func valueOf(kind, text string) (any, error) {
 		return nil, fmt.Errorf("want a whole number")
 	case huma.TypeNumber:
 		var v float64
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
+		if err := json.Unmarshal([]byte(text), &v); err != nil || text == "null" {
 			return nil, fmt.Errorf("want a number")
 		}
 		return v, nil

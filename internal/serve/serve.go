@@ -51,6 +51,7 @@ func New(o Options) (*Server, error) {
 	config.CreateHooks = nil // no links to schemas in answers: they would be no rows of ours
 	config.Formats = map[string]huma.Format{ask.JSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	s.api = humago.New(s.mux, config)
+	s.api.UseMiddleware(s.onlyNumbers)
 	for _, add := range []func() error{s.addAbout, s.addRuns, s.addQueries, s.addVerbs, s.addReports, s.addTimeline, s.addSQL, s.addReference} {
 		if err := add(); err != nil {
 			return nil, err
