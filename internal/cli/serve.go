@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,7 @@ prof ingest and prof capture can run at the same time, and what they store appea
 			&cli.StringFlag{Name: "listen", Value: localAddress, Usage: "`ADDRESS:PORT`; port 0 takes a free one; an address that others can reach needs a token"},
 			&cli.StringFlag{Name: "token-file", Usage: "require the token in `FILE`, which only you may read"},
 			&cli.StringSliceFlag{Name: "host", Usage: "another `NAME` of this server, as a proxy passes it on; may be repeated"},
+			&cli.StringSliceFlag{Name: "trusted-proxy", Usage: "count requests of the proxy at `ADDRESS`, or in a network such as 10.0.0.0/8, as those of the client that its X-Forwarded-For names; may be repeated"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "let pages of `URL` use the API (CORS); may be repeated"},
 			&cli.BoolFlag{Name: "https", Usage: "browsers reach it over https, through a proxy"},
 			&cli.BoolFlag{Name: "allow-run", Usage: "run captures on request, by the templates of serve.yaml"},
@@ -68,6 +70,9 @@ func (p *program) serve(c *cli.Context) error {
 	}
 	work, err := p.jobsFrom(c, home)
 	if err != nil {
+		return err
+	}
+	if err := p.makeEmpty(c, home, work.AllowRun || work.AllowIngest); err != nil {
 		return err
 	}
 	return p.serveHome(c, home, c.String("listen"), guard, work, p.saysServing(home))
@@ -120,6 +125,22 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 		return exitStatus(exitOK)
 	}
 	return err
+}
+
+// makeEmpty makes a warehouse without runs where there is none: for a server that others bring runs, and in a folder that was made for it and is empty,
+// such as a container's. Any other folder may be the wrong one.
+func (p *program) makeEmpty(c *cli.Context, home schema.Home, grows bool) error {
+	if home.Exists() {
+		return nil
+	}
+	if files, err := os.ReadDir(home.Dir); !grows && (err != nil || len(files) > 0) {
+		return nil // who opens it says so
+	}
+	w, err := p.openHome(c, home, true)
+	if err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // onlyOwn has a server without a token answer its own user alone: by whose the connection is, or by a token that only the terminal shows.
@@ -278,6 +299,16 @@ const leastToken = 16
 // guardFrom returns who may ask.
 func (p *program) guardFrom(c *cli.Context) (serve.Guard, error) {
 	g := serve.Guard{Hosts: listed(c, "host"), Origins: listed(c, "origin"), Secure: c.Bool("https"), Log: p.warn}
+	for _, text := range listed(c, "trusted-proxy") {
+		network, err := netip.ParsePrefix(text)
+		if a, wrong := netip.ParseAddr(text); wrong == nil {
+			network, err = a.Unmap().Prefix(a.Unmap().BitLen())
+		}
+		if err != nil {
+			return g, usagef("--trusted-proxy %s: write an address such as 127.0.0.1, or a network such as 10.0.0.0/8", text)
+		}
+		g.Proxies = append(g.Proxies, network)
+	}
 	host, _, err := net.SplitHostPort(c.String("listen"))
 	if err != nil {
 		return g, usagef("--listen %s: write ADDRESS:PORT, such as 127.0.0.1:7321", c.String("listen"))

@@ -182,6 +182,43 @@ func TestServeProfile(t *testing.T) {
 	}
 }
 
+// TestServeNew: a server that takes uploads starts where there is no warehouse yet, and so does one in a folder that was made for it. Any other may be the
+// wrong folder.
+func TestServeNew(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.wantLike(exitFailed, "", "prof: no warehouse yet in .*\n", "serve", "--listen", "127.0.0.1:0")
+	write(t, p.path("other/notes.txt"), []byte("x"))
+	p.wantLike(exitFailed, "", "prof: no warehouse yet in .*\n", "serve", "--listen", "127.0.0.1:0", "--home", p.path("other"))
+	if exists(p.path(".prof")) || exists(p.path("other/warehouse.duckdb")) {
+		t.Error("it made a warehouse in a folder that may be the wrong one")
+	}
+	if err := os.Mkdir(p.path("volume"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const none = `{"runs":[],"next":""}` + "\n"
+	if got := call(t, "GET", serveAt(t, p, "--home", p.path("volume"))+"/api/v1/runs", ""); got.status != 200 || got.body != none {
+		t.Errorf("in an empty folder: %d %s", got.status, got.body)
+	}
+	if got := call(t, "GET", serveAt(t, p, "--home", p.path("below/home"), "--allow-ingest")+"/api/v1/runs/@latest", ""); got.status != 404 {
+		t.Errorf("in none: %d %s", got.status, got.body)
+	}
+	if err := os.Mkdir(p.path(".prof"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := servingJobs(t, p, "templates: {}\n")
+	if got := call(t, "GET", s.url+"/api/v1/runs", ""); got.status != 200 || got.body != none {
+		t.Errorf("before the first upload: %d %s", got.status, got.body)
+	}
+	text := unpacked(t, kernels)
+	var upload, job struct{ ID string }
+	s.ask("POST", "/api/v1/uploads", fmt.Sprintf(`{"name":"kernels.sqlite","size":%d}`, len(text)), &upload)
+	s.ask("PATCH", "/api/v1/uploads/"+upload.ID, string(text), nil, "Upload-Offset", "0", "Content-Type", "application/octet-stream")
+	s.ask("POST", "/api/v1/uploads/"+upload.ID+"/ingest", `{"name":"first"}`, &job)
+	s.await(job.ID, "done")
+	within(t, patience, "the run is served", func() bool { return call(t, "GET", s.url+"/api/v1/runs/first", "").status == 200 })
+}
+
 // begun posts a job and waits until its workload is at work; it gives the ids of two of its processes.
 func (s *jobServer) begun() (id string, pids []string) {
 	s.t.Helper()

@@ -195,7 +195,7 @@ func servedLists(t *testing.T, p *place, base string) {
 			t.Errorf("cursor %s: %d %.200s", cursor, got.status, got.body)
 		}
 	}
-	for path, want := range map[string]string{"/api/v1/queries": `"name":"top-kernels","version":`, "/api/v1/schema": `"name":"top_kernels","kind":"macro"`, "/openapi.json": `"/api/v1/runs/{run}/queries/top-kernels"`, "/docs": "/api/v1/runs/{run}/queries/top-kernels", "/api/v1/about": `"allow_run":false`} {
+	for path, want := range map[string]string{"/api/v1/queries": `"name":"top-kernels","version":`, "/api/v1/schema": `"name":"top_kernels","kind":"macro"`, "/openapi.json": `"/api/v1/runs/{run}/queries/top-kernels"`, "/openapi.json?": `"/mcp":{"post":`, "/docs": "/api/v1/runs/{run}/queries/top-kernels", "/api/v1/about": `"allow_run":false`} {
 		if got := call(t, "GET", base+path, ""); got.status != 200 || !strings.Contains(got.body, want) {
 			t.Errorf("%s: %d without %s", path, got.status, want)
 		}
@@ -545,6 +545,7 @@ func TestServeOptions(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
+		"write an address such as":         {"--trusted-proxy", "127.0.0.1,nosuch"},
 		"can be reached by others":         {"--listen", "0.0.0.0:0"},
 		"give --token-file":                {"--listen", "example.com:80"},
 		"write ADDRESS:PORT":               {"--listen", "7321"},

@@ -25,11 +25,12 @@ import (
 
 // Guard says who may ask.
 type Guard struct {
-	Token   string   // whoever asks must have it; "" asks nobody
-	Own     bool     // without a token, only the user of this process may ask
-	Hosts   []string // names of this server, besides localhost and addresses
-	Origins []string // pages of other servers that may ask, as https://grafana.example
-	Secure  bool     // browsers reach the server by https
+	Token   string         // whoever asks must have it; "" asks nobody
+	Own     bool           // without a token, only the user of this process may ask
+	Hosts   []string       // names of this server, besides localhost and addresses
+	Origins []string       // pages of other servers that may ask, as https://grafana.example
+	Secure  bool           // browsers reach the server by https
+	Proxies []netip.Prefix // whose word is taken for who asks, to share out places: nobody gets in by it
 	Log     func(message string)
 }
 
@@ -70,6 +71,9 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // who takes uploads gives them longer
 		switch {
+		case r.Host == "":
+			refuse(w, http.StatusMisdirectedRequest, "the request names no server: send Host with one of its names")
+			return
 		case !g.isHost(r.Host):
 			refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not called %s: start it with --host NAME", r.Host))
 			return
@@ -92,7 +96,7 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 			g.askWho(w, r)
 			return
 		}
-		client, _, _ := net.SplitHostPort(r.RemoteAddr)
+		client := g.clientOf(r)
 		leave, ok := all.Try(client)
 		if !ok {
 			h.Set("Retry-After", "1")
@@ -102,6 +106,44 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 		defer leave()
 		next.ServeHTTP(w, r.WithContext(places.WithClient(r.Context(), client)))
 	})
+}
+
+// clientOf is who asks, by its address: of a proxy that is trusted, the last one that such a proxy has written down and that is none itself. What stands
+// before that, the client may have written.
+func (g Guard) clientOf(r *http.Request) string {
+	peer, _, _ := net.SplitHostPort(r.RemoteAddr)
+	client, known := addressOf(peer)
+	if !known {
+		return peer
+	}
+	said := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(said) {
+		if !g.isProxy(client) {
+			break
+		}
+		at, known := addressOf(strings.TrimSpace(text))
+		if !known {
+			break
+		}
+		client = at
+	}
+	return client.String()
+}
+
+func (g Guard) isProxy(a netip.Addr) bool {
+	return slices.ContainsFunc(g.Proxies, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// addressOf reads an address, which may have a port.
+func addressOf(text string) (a netip.Addr, ok bool) {
+	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	if err != nil {
+		var at netip.AddrPort
+		if at, err = netip.ParseAddrPort(text); err == nil {
+			a = at.Addr()
+		}
+	}
+	return a.Unmap().WithZone(""), err == nil
 }
 
 // timed ends a response whose client does not read it: it would keep its place.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -48,6 +49,7 @@ func TestAttacks(t *testing.T) {
 		r     *http.Request
 		want  int
 	}{
+		"a proxy's word lets nobody in":          {Guard{Token: testToken, Proxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}, request("GET", "/api/v1/runs", own, "X-Forwarded-For", "127.0.0.1"), 401},
 		"a name that was pointed here":           {open, request("GET", "/api/v1/runs", "evil.example:7321"), 421},
 		"no name":                                {open, request("GET", "/api/v1/runs", ""), 421},
 		"a name that begins like ours":           {open, request("GET", "/api/v1/runs", "localhost.evil.example"), 421},
@@ -134,6 +136,55 @@ func TestCrowd(t *testing.T) {
 	left.Wait()
 	if got := ask("/", "192.0.2.1:99"); got != http.StatusOK {
 		t.Errorf("the client when its requests are done: %d", got)
+	}
+}
+
+// TestClientOf: who asks is the address of the connection, or what a trusted proxy says of it: not what clients say of themselves.
+func TestClientOf(t *testing.T) {
+	t.Parallel()
+	g := Guard{Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	for _, c := range []struct {
+		from string
+		said []string
+		want string
+	}{
+		{"192.0.2.1:99", nil, "192.0.2.1"},
+		{"192.0.2.1:99", []string{"198.51.100.7"}, "192.0.2.1"}, // no proxy
+		{"127.0.0.1:99", nil, "127.0.0.1"},
+		{"127.0.0.1:99", []string{"198.51.100.7"}, "198.51.100.7"},
+		{"[::ffff:127.0.0.1]:99", []string{"::ffff:198.51.100.7"}, "198.51.100.7"},
+		{"127.0.0.1:99", []string{"203.0.113.1, 198.51.100.7"}, "198.51.100.7"}, // the client wrote the first
+		{"127.0.0.1:99", []string{"203.0.113.1", "198.51.100.7"}, "198.51.100.7"},
+		{"127.0.0.1:99", []string{"203.0.113.1, 198.51.100.7 , 10.1.2.3"}, "198.51.100.7"}, // two proxies
+		{"127.0.0.1:99", []string{"10.1.2.3"}, "10.1.2.3"},
+		{"127.0.0.1:99", []string{"unknown"}, "127.0.0.1"},
+		{"127.0.0.1:99", []string{"203.0.113.1, unknown, 10.1.2.3"}, "10.1.2.3"},
+		{"127.0.0.1:99", []string{"203.0.113.1, 127.0.0.1, "}, "127.0.0.1"},
+		{"[::1]:99", []string{"[2001:db8::1]:4711"}, "2001:db8::1"},
+		{"[::1]:99", []string{"198.51.100.7:4711"}, "198.51.100.7"},
+		{"[fe80::1%eth0]:99", nil, "fe80::1"},
+		{"", []string{"198.51.100.7"}, ""},
+	} {
+		r := request("GET", "/", "localhost")
+		r.RemoteAddr = c.from
+		for _, text := range c.said {
+			r.Header.Add("X-Forwarded-For", text)
+		}
+		if got := g.clientOf(r); got != c.want {
+			t.Errorf("from %s by %q: %s, want %s", c.from, c.said, got, c.want)
+		}
+		if got := (Guard{}).clientOf(r); got == c.want && len(c.said) > 0 && c.want != "" && !strings.Contains(c.from, c.want) {
+			t.Errorf("from %s by %q, who is trusted by nobody: %s", c.from, c.said, got)
+		}
+	}
+}
+
+// TestNoHost: what a request without a name lacks is said.
+func TestNoHost(t *testing.T) {
+	t.Parallel()
+	got := guarded(t, Guard{}, request("GET", "/api/v1/runs", ""))
+	if text, err := io.ReadAll(got.Body); err != nil || !strings.Contains(string(text), `"the request names no server: send Host with one of its names"`) {
+		t.Errorf("%d %s %v", got.StatusCode, text, err)
 	}
 }
 

@@ -60,8 +60,8 @@ func New(o Options) (*Server, error) {
 	if err := s.addJobs(); err != nil {
 		return nil, err
 	}
+	s.addAgents()
 	s.addTooLarge()
-	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
 	page.Add(s.mux)
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
@@ -69,6 +69,35 @@ func New(o Options) (*Server, error) {
 	}
 	s.handler = o.Guard.wrap(s.count(compress(s.route())))
 	return s, nil
+}
+
+// addAgents adds the Model Context Protocol, whose messages have a description of their own: tools/list.
+func (s *Server) addAgents() {
+	const path = "/mcp"
+	s.mux.Handle("POST "+path, mcp.Handler(mcp.New(s.asker, s.options.Version)))
+	message := &huma.Schema{Type: huma.TypeObject, Required: []string{"jsonrpc"}, Properties: map[string]*huma.Schema{
+		"jsonrpc": {Type: huma.TypeString, Enum: []any{"2.0"}},
+		"id":      {Description: "an integer or a text; a message without it gets no answer"},
+		"method":  {Type: huma.TypeString, Description: "such as initialize, tools/list, tools/call, resources/read", Examples: []any{"tools/list"}},
+		"params":  {Type: huma.TypeObject, AdditionalProperties: true},
+		"result":  {Type: huma.TypeObject, AdditionalProperties: true}, "error": {Type: huma.TypeObject, AdditionalProperties: true},
+	}}
+	in := func(kind string, schema *huma.Schema) map[string]*huma.MediaType {
+		return map[string]*huma.MediaType{kind: {Schema: schema}}
+	}
+	op := &huma.Operation{OperationID: "ask-as-agent", Method: http.MethodPost, Path: path, Tags: []string{"agents"}, Summary: "Ask over the Model Context Protocol",
+		Description: "A message of JSON-RPC 2.0, as an agent's program sends it. Each is answered by itself, without a session; all of it only reads.",
+		RequestBody: &huma.RequestBody{Required: true, Content: in(ask.JSON, message)},
+		Responses:   map[string]*huma.Response{"200": {Description: "the answer, or a JSON-RPC error", Content: in(ask.JSON, message)}, "202": {Description: "the message needs no answer"}}}
+	text := in("text/plain", &huma.Schema{Type: huma.TypeString})
+	text[ask.JSON] = &huma.MediaType{Schema: message}
+	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType} {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: text}
+	}
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusServiceUnavailable} {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: in("application/problem+json", &huma.Schema{Type: huma.TypeObject})}
+	}
+	s.api.OpenAPI().AddOperation(op)
 }
 
 // addTooLarge describes what net/http answers before a request gets here.

@@ -2,14 +2,16 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/klauspost/compress/gzhttp"
 )
 
 // ProfileReport is what GET /reports/{run_id} gives of a run. What is not known is null, and the notes say why.
@@ -91,7 +93,41 @@ type ArtifactList struct {
 
 type artifactInput struct {
 	RunPath
-	Name string `path:"name" maxLength:"4096" doc:"Name of the artifact, its / written %2F"`
+	Name    string `path:"name" maxLength:"4096" doc:"Name of the artifact, its / written %2F"`
+	Range   string `header:"Range" doc:"Part of the file" example:"bytes=1048576-"`
+	IfRange string `header:"If-Range" doc:"ETag of the file that the part is to be of: all of it if it is another"`
+}
+
+const bytesType = "application/octet-stream"
+
+// fileAnswer has net/http answer with a file or parts of it, as long as the client reads; what it refuses is a problem as of the other operations.
+type fileAnswer struct {
+	http.ResponseWriter
+	to      stream
+	refused bool
+}
+
+func (p *fileAnswer) WriteHeader(status int) {
+	if p.refused = status >= http.StatusBadRequest; !p.refused {
+		p.ResponseWriter.WriteHeader(status)
+		return
+	}
+	h := p.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Del("Content-Disposition")
+	p.ResponseWriter.WriteHeader(status)
+	detail := "the file is not the one that the request is about"
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		detail = "the file has no such part; its size is in Content-Range"
+	}
+	_ = json.NewEncoder(p.to).Encode(huma.NewError(status, detail)) // the reader may have gone
+}
+
+func (p *fileAnswer) Write(text []byte) (int, error) {
+	if p.refused {
+		return len(text), nil
+	}
+	return p.to.Write(text)
 }
 
 // Templates of the contract.
@@ -133,9 +169,10 @@ func registerProfile(api huma.API, s *Service) {
 			}
 			return &body[ArtifactList]{out}, err
 		})
-	add(read, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Errors: []int{404},
-		Summary:   "Fetch a captured file",
-		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}}},
+	whole := map[string]*huma.MediaType{bytesType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	add(read, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Errors: []int{404, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable},
+		Summary: "Fetch a captured file", Description: "A download that broke goes on with Range and, in If-Range, the ETag that it had.",
+		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: whole}, "206": {Description: "The part of it that Range asks for", Content: whole}, "304": {Description: "The client's file is still right"}}},
 		func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
 			name, _, err := s.runOf(ctx, in.Run)
 			if err != nil {
@@ -152,10 +189,12 @@ func registerProfile(api huma.API, s *Service) {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				defer f.Close()
 				_ = ctx.SetReadDeadline(time.Time{})
-				ctx.SetHeader("Content-Type", "application/octet-stream")
-				ctx.SetHeader("Content-Disposition", "attachment")
-				ctx.SetHeader("Content-Length", fmt.Sprint(st.Size()))
-				_, _ = io.Copy(newStream(ctx), io.LimitReader(f, st.Size())) // the reader has gone
+				r, w := humago.Unwrap(ctx)
+				for name, value := range map[string]string{"Content-Type": bytesType, "Content-Disposition": "attachment", gzhttp.HeaderNoCompression: "1", // a part is of the bytes as they are
+					"ETag": fmt.Sprintf(`"%x-%x"`, st.ModTime().UnixNano(), st.Size())} {
+					w.Header().Set(name, value)
+				}
+				http.ServeContent(&fileAnswer{ResponseWriter: w, to: newStream(ctx)}, r, "", st.ModTime(), f)
 			}}, nil
 		})
 	add(read, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Errors: []int{404, 409},

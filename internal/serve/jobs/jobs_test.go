@@ -39,6 +39,31 @@ func TestJobs(t *testing.T) {
 	if code, text, h := s.ask("GET", a.Files[0].URL, nil); code != 200 || text != "rows" || h.Get("Content-Length") != "4" {
 		t.Errorf("%s: %d %q %v", a.Files[0].URL, code, text, h)
 	}
+	_, _, h := s.ask("GET", a.Files[0].URL, nil)
+	tag := h.Get("ETag")
+	if h.Get("Accept-Ranges") != "bytes" || tag == "" || strings.HasPrefix(tag, "W/") {
+		t.Errorf("a broken download cannot go on: %v", h)
+	}
+	for _, c := range []struct {
+		headers           []string
+		code              int
+		text, part, media string
+	}{
+		{[]string{"Range", "bytes=1-2"}, 206, "ow", "bytes 1-2/4", bytesType},
+		{[]string{"Range", "bytes=2-"}, 206, "ws", "bytes 2-3/4", bytesType},
+		{[]string{"Range", "bytes=-1"}, 206, "s", "bytes 3-3/4", bytesType},
+		{[]string{"Range", "bytes=2-", "If-Range", tag}, 206, "ws", "bytes 2-3/4", bytesType},
+		{[]string{"Range", "bytes=2-", "If-Range", `"another"`}, 200, "rows", "", bytesType},
+		{[]string{"Range", "bytes=4-"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
+		{[]string{"Range", "bytes=x"}, 416, "the file has no such part", "", "application/problem+json"},
+		{[]string{"If-Match", `"another"`}, 412, "not the one", "", "application/problem+json"},
+		{[]string{"If-None-Match", tag}, 304, "", "", ""},
+	} {
+		code, text, h := s.ask("GET", a.Files[0].URL, nil, c.headers...)
+		if code != c.code || !strings.Contains(text, c.text) || code < 400 && text != c.text || h.Get("Content-Range") != c.part || h.Get("Content-Type") != c.media {
+			t.Errorf("%q: %d %q %v", c.headers, code, text, h)
+		}
+	}
 	for _, name := range []string{"..%2F..%2Fserve.yaml", "%2Fetc%2Fpasswd", "nsys", "none", "nsys%2F..%2F..%2F..%2Fstored"} {
 		if code, text, _ := s.ask("GET", artifactsPath(j.ID)+"/"+name, nil); code != 404 || strings.Contains(text, s.home) {
 			t.Errorf("artifact %s: %d %s", name, code, text)
