@@ -176,6 +176,9 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
+	if most := w.Budget.Heap(); most > 0 {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(most))
+	}
 	o.Load.RecordsInMemory = cmp.Or(o.Load.RecordsInMemory, w.Budget.Records())
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
 	in.warnLeft(found)
@@ -255,8 +258,7 @@ func (in *ingester) run(inputs []input) error {
 			return err
 		}
 		if in.isLarge {
-			if most := in.w.Budget.Heap(); most > 0 {
-				defer debug.SetMemoryLimit(debug.SetMemoryLimit(most))
+			if in.w.Budget.Heap() > 0 {
 				defer debug.SetGCPercent(debug.SetGCPercent(tightPercent))
 			}
 			// What is small fits DuckDB's memory, and two settings take longer than some of its tables.

@@ -87,7 +87,7 @@ func (c *call) parse() {
 		text string
 		to   any
 	}{{c.text.Shapes, &c.in.shapes}, {c.text.Types, &c.in.types}, {c.text.Strides, &c.strides}, {c.text.Concrete, &c.in.concrete}} {
-		if f.text != "" && json.Unmarshal([]byte(f.text), f.to) != nil {
+		if f.text != "" && decode(f.text, f.to) != nil {
 			c.fail(otherInputs)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math/bits"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // FLOP counts the floating-point operations of a call as PyTorch's profiler does (with_flops; computeFlops in
@@ -16,16 +18,27 @@ func FLOP(name, shapes, types, concrete string) (flop int64, ok bool) {
 		return 0, false
 	}
 	in := inputs{}
-	if json.Unmarshal([]byte(shapes), &in.shapes) != nil {
+	if decode(shapes, &in.shapes) != nil {
 		return 0, false
 	}
-	if types != "" && json.Unmarshal([]byte(types), &in.types) != nil {
+	if types != "" && decode(types, &in.types) != nil {
 		return 0, false
 	}
-	if concrete != "" && json.Unmarshal([]byte(concrete), &in.concrete) != nil {
+	if concrete != "" && decode(concrete, &in.concrete) != nil {
 		return 0, false
 	}
 	return count(&in)
+}
+
+// mostInputs bounds the values in a list of inputs: those of the largest operators, of lists of thousands of tensors, have some ten thousand.
+const mostInputs = 1 << 16
+
+// decode decodes a list of inputs.
+func decode(text string, into any) error {
+	if err := file.FewValues([]byte(text), mostInputs); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), into)
 }
 
 // HasFLOP reports whether PyTorch counts the operations of an operator.

@@ -51,6 +51,9 @@ func readEnvironment(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := file.FewValues(text, file.MostValues); err != nil {
+		return nil, err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var fields map[string]any

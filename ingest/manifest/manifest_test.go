@@ -130,6 +130,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(head + `, "argv": ["a", "--token", "b"], "status": "partial", "ended_at": "2025-01-02T03:04:06.5Z", "passes": [{"pass": 1, "name": "nsys-1", "tool": "nsys",
 		"status": "failed", "reason": "x", "repeat": 1, "started_at": "2025-01-02T03:04:05Z", "artifacts": ["nsys/a.sqlite.zst"], "duration_ns": 5}], "devices": [{"device": 0}]}`))
 	f.Add([]byte(head + `, "passes": [{"pass": 4294967297, "artifacts": ["../a"]}], "devices": [{"device": -1}]}`))
+	f.Add([]byte(head + `, "passes": [` + strings.Repeat("{},", 10_000) + `{}]}`))
+	f.Add([]byte(head + `, "inputs": [` + strings.Repeat("{},", 1<<18) + `{}]}`))
 	path := filepath.Join(f.TempDir(), rundir.ManifestName)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
@@ -162,6 +164,7 @@ func FuzzEnvironment(f *testing.F) {
 		`{"a.b": 1, "a": {"b": 2}}`, `{"a": [[[[]]], 1e999]}`} {
 		f.Add([]byte(text))
 	}
+	f.Add([]byte(`{"a": [` + strings.Repeat("[],", 1<<18) + `[]]}`))
 	path := filepath.Join(f.TempDir(), rundir.EnvironmentName)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {

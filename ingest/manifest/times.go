@@ -14,8 +14,12 @@ import (
 	"prof/schema/rundir"
 )
 
-// maxTimes bounds a file of times, in bytes: the helper keeps 150,000 executions of some 50 bytes.
-const maxTimes = 64 << 20
+// Bounds of a file of times: the helper keeps 150,000 executions, of some 50 bytes and 8 values, and as many rows of memory of 11.
+const (
+	maxTimes  = 64 << 20
+	maxRows   = 200_000
+	maxValues = 20 * maxRows
+)
 
 // maxNesting bounds the ranges around one.
 const maxNesting = 1000
@@ -74,11 +78,24 @@ func (e stageExecution) check(paths, inputs int) error {
 	return nil
 }
 
+// nothing is a value that is only counted: a list of such takes no memory.
+type nothing struct{}
+
+// UnmarshalJSON passes over the value.
+func (*nothing) UnmarshalJSON([]byte) error { return nil }
+
 // readTimes reads and checks a file of times.
 func readTimes(path string) (*stageTimes, error) {
 	text, err := file.Read(path, maxTimes)
 	if err != nil {
 		return nil, err
+	}
+	if err := file.FewValues(text, maxValues); err != nil {
+		return nil, err
+	}
+	var rows struct{ Executions, Memory []nothing }
+	if err := json.Unmarshal(text, &rows); err == nil && max(len(rows.Executions), len(rows.Memory)) > maxRows {
+		return nil, fmt.Errorf("it has more than %d executions", maxRows)
 	}
 	var t stageTimes
 	if err := json.Unmarshal(text, &t); err != nil {

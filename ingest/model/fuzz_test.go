@@ -111,6 +111,7 @@ func FuzzRead(f *testing.F) {
 	for _, s := range seeds(f) {
 		f.Add(s)
 	}
+	f.Add([]byte(`{"model_type": "llama", "a": [` + strings.Repeat("[],", 1<<18) + `[]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Read(bytes.NewReader(text), ofSize)
 		if (m == nil) == (err == nil) {

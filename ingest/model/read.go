@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 )
 
 // Errors that Read's errors wrap.
@@ -60,6 +61,9 @@ func Read(in io.Reader, o ...Options) (*Model, error) {
 	}
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("%w: it is larger than %d MB", ErrNoConfig, MaxBytes>>20)
+	}
+	if err := file.FewValues(text, file.MostValues); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoConfig, err)
 	}
 	fields, err := decode(text)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
 	"prof/ingest/rows"
+	"prof/internal/file"
 )
 
 // With --python-backtrace=cuda nsys puts a mark of a domain of its own at each CUDA call that it takes the stack of, on the thread and at the
@@ -192,7 +193,7 @@ func (l *loader) stackOf(text, domain string) (int32, error) {
 // framesOf reads a payload of a domain, the innermost function first. ok is false for one that cannot be read.
 func framesOf(text, domain string) (frames []pythonFrame, ok bool) {
 	var p map[string]struct{ Frames []pythonFrame }
-	if json.Unmarshal([]byte(text), &p) != nil {
+	if file.FewValues([]byte(text), file.MostValues) != nil || json.Unmarshal([]byte(text), &p) != nil {
 		return nil, false
 	}
 	mark, isOne := p[domain]

@@ -96,6 +96,9 @@ func (r *reader) path(stack []byte) (int32, error) {
 		return id, nil
 	}
 	var frames []string
+	if err := file.FewValues(stack, file.MostValues); err != nil {
+		return 0, err
+	}
 	if err := json.Unmarshal(stack, &frames); err != nil {
 		return 0, err
 	}

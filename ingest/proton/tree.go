@@ -26,8 +26,11 @@ import (
 // TreeKind is the kind of the sources that trees are.
 const TreeKind = terms.ProtonTree
 
-// MaxTree bounds a tree, which is read whole: a frame's name comes behind all that is in it.
-const MaxTree = 64 << 20
+// Bounds of a tree, which is read whole: a frame's name comes behind all that is in it. A frame has some nine values.
+const (
+	MaxTree    = 64 << 20
+	mostValues = 1 << 21
+)
 
 // SniffTree reports whether a file is a tree, by its beginning.
 func SniffTree(head []byte) bool {
@@ -95,6 +98,9 @@ func LoadTree(ctx context.Context, path, name string, t *load.Target) (*load.Sou
 
 // parse reads the file. Numbers stay as they are written.
 func parse(text []byte) (out []element, err error) {
+	if err := file.FewValues(text, mostValues); err != nil {
+		return nil, fmt.Errorf("not a tree of Proton: %w", err)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err = d.Decode(&out); err == nil {

@@ -168,6 +168,7 @@ func FuzzTree(f *testing.F) {
 	f.Add(read(f, capturedTree))
 	f.Add([]byte("[" + node("ROOT", ``, node("a", `"flops":1`, node("a", ran, node("k", ran)))) + `,{"CUDA":{"0":{"arch":"x"}}}]`))
 	f.Add([]byte(`[{"metrics":{"count":1,"time (ns)":1}}]`))
+	f.Add([]byte(`[{"frame":{"name":"ROOT"},"metrics":{},"children":[` + strings.Repeat("{},", 1<<21) + `{}]}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		k, _, err := storedTree(t, text)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 )
 
 // object is a JSON or YAML object in the order of the file.
@@ -56,6 +57,9 @@ func number(v any, power int) *float64 {
 
 // parseJSON reads the object that a text is.
 func parseJSON(text []byte) (object, error) {
+	if err := file.FewValues(text, file.MostValues); err != nil {
+		return nil, err
+	}
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 	d.UseNumber()
 	v, err := decode(d, 0)
@@ -73,6 +77,38 @@ func parseJSON(text []byte) (object, error) {
 	o, ok := v.(object)
 	if !ok {
 		return nil, errors.New("it is JSON, but not an object")
+	}
+	return o, nil
+}
+
+// parseMembers reads some members of the object that a text is.
+func parseMembers(text []byte, wanted ...string) (object, error) {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	token, err := d.Token()
+	if err == nil && token != json.Delim('{') {
+		err = errors.New("it is JSON, but not an object")
+	}
+	var o object
+	for err == nil && d.More() {
+		if token, err = d.Token(); err != nil {
+			break
+		}
+		key, raw, v := token.(string), json.RawMessage(nil), any(nil)
+		if err = d.Decode(&raw); err != nil || !slices.Contains(wanted, key) {
+			continue
+		}
+		if err = file.FewValues(raw, file.MostValues); err == nil {
+			inner := json.NewDecoder(bytes.NewReader(raw))
+			inner.UseNumber()
+			v, err = decode(inner, 1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		o = append(o, member{key, v})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("byte %d: %w", d.InputOffset(), err)
 	}
 	return o, nil
 }

@@ -9,7 +9,7 @@ import (
 // Metrics returns the figures of a metrics.json: means over passes, times of stages, and utilisations. nil where it has none, or where prof
 // itself computed them. What is no figure becomes a warning, since the rest of the file is read for other facts.
 func Metrics(text []byte) (*Report, error) {
-	o, err := parseJSON(text)
+	o, err := parseMembers(text, "aggregates", "missing", "queries", "mfu_model_level", "mfu_per_stage", "model_dims", "peak_tflops")
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // MaxBytes bounds a file.
-const MaxBytes = 64 << 20
+const MaxBytes = 16 << 20
 
 // Bounds of what one file may say.
 const (

@@ -250,6 +250,8 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Add(0, []byte("000"))
+	f.Add(0, []byte(`{"gpu": [`+strings.Repeat("[],", 1<<18)+`[]]}`))
+	f.Add(len(Forms()), []byte(`{"a": [`+strings.Repeat("[],", 1<<18)+`[]], "aggregates": {"prefill_ms": [`+strings.Repeat("{},", 1<<18)+`{}]}}`))
 	f.Add(len(Forms()), []byte(`{"aggregates": {"prefill_ms": {"mean": 1e300, "std": 2}, "x_ms": [], "stage_ms": {"prefill": {"mean": 3}}}, "mfu_model_level": 2, "peak_tflops": 1e300}`))
 	f.Add(8, []byte(`{"total_params": 5, "total_macs": 7, "depth": 3, "stages": {"sam": {"params": 2, "macs": 3}}}`))
 	f.Add(9, []byte(`{"model_id": "m", "num_points": 1, "points": [{"seq_len": 4, "decode": {"vendor_tflops": 0.5}}]}`))

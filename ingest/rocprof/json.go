@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prof/ingest/torch/trace"
+	"prof/internal/file"
 )
 
 // root is the one member of the file; it holds a list of processes.
@@ -133,6 +134,9 @@ func (d *decoder) open(begin jsontext.Kind, each func() error) error {
 func (d *decoder) value(v any) error {
 	raw, err := d.d.ReadValue()
 	if err != nil {
+		return d.fail(err)
+	}
+	if err := file.FewValues(raw, file.MostValues); err != nil {
 		return d.fail(err)
 	}
 	if err := json.Unmarshal(raw, v); err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"prof/internal/file"
 )
 
 // decoder reads JSON by token, as encoding/json does, at several times its speed.
@@ -59,6 +61,9 @@ func (d decoder) Decode(into any) error {
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return io.EOF
 		}
+		return err
+	}
+	if err := file.FewValues(text, file.MostValues); err != nil {
 		return err
 	}
 	return json.Unmarshal(text, into)

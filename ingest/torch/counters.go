@@ -13,6 +13,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/rows"
 	"prof/ingest/torch/trace"
+	"prof/internal/file"
 )
 
 // countedRange is what CUPTI's range profiler counted of one kernel. Its times are no kernel's: Kineto divides the time of all kernels among them evenly.
@@ -39,6 +40,9 @@ func (c *collector) counters(e *trace.Event) error {
 		return fmt.Errorf("%w (device)", errOdd)
 	}
 	r := countedRange{name: string(e.Name), device: c.parts.gpu(e, device)}
+	if file.FewValues(e.Args, file.MostValues) != nil {
+		return fmt.Errorf("%w (counters)", errOdd)
+	}
 	d := json.NewDecoder(bytes.NewReader(e.Args))
 	d.UseNumber()
 	if _, err := d.Token(); err != nil {

@@ -38,6 +38,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(`{"processes": [{"pid": 1, "rank": 0, "world_size": 2, "runs": [{"prefill_len": 7}]}, {"pid": 2, "runs": []}], "marks": {"torch": "2"}}`))
 	f.Add([]byte(`{"batch": 2, "images": 4, "crops": 6, "warmup": 1, "passes": [{"tokens_in": 7, "prefill_tokens": 8, "tokens_out": 3, "warmup": true, "vision_ms": 1e-3}]}`))
+	f.Add([]byte(`{"a": [` + strings.Repeat("[],", 1<<18) + `[]], "processes": [` + strings.Repeat("{},", maxProcesses) + `{}]}`))
+	f.Add([]byte(`{"config": {"a": [` + strings.Repeat("[],", 1<<18) + `[]]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		Sniff("workload.json", text)
 		facts, err := Read(strings.NewReader(string(text)))

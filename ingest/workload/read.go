@@ -9,16 +9,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"prof/ingest/reported"
+	"prof/internal/file"
 )
 
 // ErrNoWorkload is wrapped by Read's error when a file holds no facts of a workload at all.
 var ErrNoWorkload = errors.New("no workload facts")
 
 const (
-	MaxBytes      = 64 << 20
+	MaxBytes      = 32 << 20
 	processesName = "processes"
-	maxPasses     = 1 << 20 // a table of a million rows says no more about a model than one of a thousand
+	maxPasses     = 1 << 18 // a table of so many rows says no more about a model than one of a thousand
 )
 
 // Names of fields that have several, the one that is preferred first.
@@ -28,6 +31,12 @@ var (
 	passesNames  = []string{"runs", "passes"}
 	wallNames    = []string{"prefill_ms", "decode_ms", "vision_ms"}
 )
+
+// topNames are the fields of the whole workload, and those of a pass that are at the wrong place.
+var topNames = slices.Concat([]string{"model", "config", "image_size", "warmup", "batch", "images", "crops", "aggregates", "marks"}, passNames)
+
+// processNames are the fields of a process beside its passes.
+var processNames = []string{"pid", "rank", "world_size", "tensor_parallel"}
 
 // passNames are the fields that only a pass of a workload has.
 var passNames = slices.Concat(prefillNames, decodeNames, wallNames)
@@ -61,11 +70,10 @@ func Read(in io.Reader) (*Facts, error) {
 // byteOrderMark is what editors on Windows put before a text.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// decode reads the fields of one object, whose values are checked but not decoded: most files hold much beside the facts.
+// decode finds the fields of one object that hold facts. All is checked and nothing decoded: most files hold much beside the facts.
 func decode(text []byte) (map[string]json.RawMessage, error) {
 	body := bytes.TrimPrefix(text, byteOrderMark)
-	var fields map[string]json.RawMessage
-	err := json.Unmarshal(body, &fields)
+	err := json.Unmarshal(body, &struct{}{})
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
@@ -75,10 +83,60 @@ func decode(text []byte) (map[string]json.RawMessage, error) {
 			hint = ": was the file cut off?"
 		}
 		return nil, fmt.Errorf("%w: byte %d%s: %w%s", ErrNoWorkload, at+int64(len(text)-len(body)), near(body[:at]), err, hint)
-	case err != nil || fields == nil:
+	case err != nil || !isObject(body):
 		return nil, fmt.Errorf("%w: the file is JSON, but not an object", ErrNoWorkload)
 	}
-	return fields, nil
+	return members(body, slices.Concat(topNames, passesNames, []string{processesName})), nil
+}
+
+func isObject(text []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) }
+
+// isNoObject reports whether an element is neither an object nor null.
+func isNoObject(element json.RawMessage) bool { return !isObject(element) && string(element) != "null" }
+
+// members returns some members of an object, as they stand in the text, which is JSON.
+func members(text []byte, wanted []string) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var key jsontext.Token
+		if key, err = d.ReadToken(); err != nil {
+			break
+		}
+		if name := key.String(); slices.Contains(wanted, name) {
+			out[name], err = raw(d, text)
+		} else {
+			err = d.SkipValue()
+		}
+	}
+	return out
+}
+
+// raw returns the next value as it stands in the text.
+func raw(d *jsontext.Decoder, text []byte) (json.RawMessage, error) {
+	v, err := d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := d.InputOffset()
+	return json.RawMessage(text[end-int64(len(v)) : end]), nil
+}
+
+// elements returns the elements of a list, as they stand in the text, which is JSON; ok is false for another value, and for a list of more than most.
+func elements(text []byte, most int) (out []json.RawMessage, ok bool) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
+		return nil, false
+	}
+	for d.PeekKind() != ']' {
+		v, err := raw(d, text)
+		if err != nil || len(out) == most {
+			return nil, false
+		}
+		out = append(out, v)
+	}
+	return out, true
 }
 
 // isCut reports whether a text could go on and be JSON.
@@ -89,7 +147,10 @@ func isCut(text []byte) bool {
 }
 
 // value decodes a value that decode found to be JSON.
-func value(raw []byte) (v any, err error) {
+func value(name string, raw []byte) (v any, err error) {
+	if err := file.FewValues(raw, file.MostValues); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	err = d.Decode(&v)
@@ -98,9 +159,9 @@ func value(raw []byte) (v any, err error) {
 
 func (r *reader) read(raw map[string]json.RawMessage) {
 	o := object{r: r, fields: map[string]any{}}
-	for _, name := range slices.Concat([]string{"model", "config", "image_size", "warmup", "batch", "images", "crops", "aggregates", "marks"}, passNames) {
+	for _, name := range topNames {
 		if text, ok := raw[name]; ok {
-			if o.fields[name], r.err = value(text); r.err != nil {
+			if o.fields[name], r.err = value(name, text); r.err != nil {
 				return
 			}
 		}
@@ -164,18 +225,19 @@ func (r *reader) processes(raw map[string]json.RawMessage, each Pass) bool {
 			return true
 		}
 	}
-	var list []map[string]json.RawMessage
-	if err := json.Unmarshal(text, &list); err != nil || len(list) > maxProcesses {
+	list, isList := elements(text, maxProcesses)
+	if !isList || slices.ContainsFunc(list, isNoObject) {
 		r.err = fmt.Errorf("%s is %s, want a list of at most %d objects", processesName, shown(text), maxProcesses)
 		return true
 	}
 	seen := map[int64]bool{}
-	for i, fields := range list {
+	for i, element := range list {
+		fields := members(element, slices.Concat(processNames, passesNames))
 		place := fmt.Sprintf("%s[%d].", processesName, i)
 		o := object{r: r, path: place, fields: map[string]any{}}
-		for _, name := range []string{"pid", "rank", "world_size", "tensor_parallel"} {
+		for _, name := range processNames {
 			if text, ok := fields[name]; ok && r.err == nil {
-				o.fields[name], r.err = value(text)
+				o.fields[name], r.err = value(place+name, text)
 			}
 		}
 		p := Process{Rank: o.id(0, "rank"), World: o.id(1, "world_size"), Parallel: o.id(1, "tensor_parallel")}
@@ -233,8 +295,12 @@ func (r *reader) passes(raw map[string]json.RawMessage, each Pass, place string)
 
 // pass reads the next pass of a list.
 func (r *reader) pass(d *json.Decoder, place string, p Pass) {
+	var raw json.RawMessage
+	if r.err = d.Decode(&raw); r.err != nil {
+		return
+	}
 	var v any
-	if r.err = d.Decode(&v); r.err != nil {
+	if v, r.err = value(place, raw); r.err != nil {
 		return
 	}
 	fields, ok := v.(map[string]any)

@@ -263,7 +263,7 @@ func TestNoJSON(t *testing.T) {
 		`{"model": "m", "runs": null}`:                   "it has none of runs, passes, processes, config, warmup, batch, images, crops and aggregates",
 		`{"prefill_len": 7, "new_tokens": 3}`:            "it has none of runs, passes, processes, config, warmup, batch, images, crops and aggregates",
 		strings.Repeat("[", 20000):                       "byte 10001 (near [0][0][0][0]): invalid character '[' exceeded max depth",
-		strings.Repeat(" ", MaxBytes+1) + "{}":           "the file is larger than 64 MiB",
+		strings.Repeat(" ", MaxBytes+1) + "{}":           "the file is larger than 32 MiB",
 	} {
 		_, err := Read(strings.NewReader(in))
 		if !errors.Is(err, ErrNoWorkload) || err.Error() != ErrNoWorkload.Error()+": "+want {
@@ -279,7 +279,7 @@ func TestBounds(t *testing.T) {
 	if err != nil || len(f.Passes) != maxPasses || len(f.Warnings) != 2 {
 		t.Fatal(err)
 	}
-	if _, err = Read(strings.NewReader(most + ",{}]}")); err == nil || err.Error() != "runs has more than 1048576 passes" {
+	if _, err = Read(strings.NewReader(most + ",{}]}")); err == nil || err.Error() != "runs has more than 262144 passes" {
 		t.Error(err)
 	}
 }

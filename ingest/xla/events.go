@@ -1,6 +1,7 @@
 package xla
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -23,31 +24,45 @@ type event struct {
 
 // line is an XLine without its events.
 type line struct {
+	message
 	id        int64
 	name      string
 	timestamp int64
-	events    []field
 }
 
-func (p *plane) line(m field) (l line, err error) {
-	err = m.each(func(num protowire.Number, v value) error {
+// line reads what a line says beside its events.
+func (s *space) line(m message) (l line, err error) {
+	l.message = m
+	err = s.in.each(m, func(num protowire.Number, v value) (err error) {
 		switch {
 		case v.is(num, lineID, number):
 			l.id = int64(v.n)
 		case v.is(num, lineName, bytes):
-			l.name = string(v.b)
+			l.name, err = s.in.text(v.message, mostText)
 		case v.is(num, lineTimestamp, number):
 			l.timestamp = int64(v.n)
-		case v.is(num, lineEvents, bytes):
-			l.events = append(l.events, v.field)
 		}
-		return nil
+		return err
 	})
 	return l, err
 }
 
+// eachLine calls f for the lines of a plane.
+func (s *space) eachLine(p *plane, f func(line) error) error {
+	return s.in.each(p.message, func(num protowire.Number, v value) error {
+		if !v.is(num, planeLines, bytes) {
+			return nil
+		}
+		l, err := s.line(v.message)
+		if err != nil {
+			return err
+		}
+		return f(l)
+	})
+}
+
 func (p *plane) event(m field) (e event, err error) {
-	err = m.each(func(num protowire.Number, v value) error {
+	err = m.each(func(num protowire.Number, v part) error {
 		switch {
 		case v.is(num, eventMetadata, number):
 			e.name = p.events[v.n]
@@ -77,13 +92,20 @@ func (p *plane) event(m field) (e event, err error) {
 // maxTime is more than any time counts, and sums of it fit 64 bits.
 const maxTime = math.MaxInt64 / 4
 
+// errDone ends a walk that found what it was for.
+var errDone = errors.New("done")
+
 // base is the moment from which times count, where they do not count from 1970: that of the profile's start.
 func (s *space) base() int64 {
 	for i := range s.planes {
-		for _, m := range s.planes[i].lines {
-			if l, err := s.planes[i].line(m); err == nil && l.timestamp > 1e17 {
-				return 0
+		err := s.eachLine(&s.planes[i], func(l line) error {
+			if l.timestamp > 1e17 {
+				return errDone
 			}
+			return nil
+		})
+		if errors.Is(err, errDone) {
+			return 0
 		}
 	}
 	return s.started
@@ -92,42 +114,55 @@ func (s *space) base() int64 {
 // events returns all events of the space in the order of the file.
 func (s *space) events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
-		var out trace.Event
+		give := func(e *trace.Event) error {
+			if !yield(e, nil) {
+				return errDone
+			}
+			return nil
+		}
 		for i := range s.planes {
-			p := &s.planes[i]
-			gpu, isGPU := p.gpu()
-			for _, m := range p.lines {
-				l, err := p.line(m)
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				stream, isStream := streamOf(l.name)
-				tid, open := threadOf(&l), []int64(nil)
-				for _, m := range l.events {
-					e, err := p.event(m)
-					if err != nil {
-						yield(nil, err)
-						return
-					}
-					out = trace.Event{Phase: 'X', Offset: int64(m.at), Name: []byte(e.name), TID: tid, Label: []byte(p.name + " " + kindOf(l.name))}
-					setTime(&out, &l, &e)
-					switch {
-					case isGPU && isStream:
-						deviceWork(&out, &e, gpu, stream)
-					case p.name == "/host:CPU":
-						open = hostCall(&out, &e, open)
-					case strings.HasPrefix(p.name, "/device:") && !isGPU: // as TPUs, whose lines hold operations in each other: counted, with a warning
-					default: // XLA Modules, XLA Ops and the like, which XLA's tools derive from the streams
-						out.Phase = 'i'
-					}
-					if !yield(&out, nil) {
-						return
-					}
-				}
+			err := s.eachLine(&s.planes[i], func(l line) error { return s.lineEvents(&s.planes[i], &l, give) })
+			if errors.Is(err, errDone) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
 			}
 		}
 	}
+}
+
+// lineEvents gives the events of a line.
+func (s *space) lineEvents(p *plane, l *line, give func(*trace.Event) error) error {
+	gpu, isGPU := p.gpu()
+	stream, isStream := streamOf(l.name)
+	tid, open, label := threadOf(l), []int64(nil), p.name+" "+kindOf(l.name)
+	return s.in.each(l.message, func(num protowire.Number, v value) error {
+		if !v.is(num, lineEvents, bytes) {
+			return nil
+		}
+		m, err := s.in.field(v.message)
+		if err != nil {
+			return err
+		}
+		e, err := p.event(m)
+		if err != nil {
+			return err
+		}
+		out := trace.Event{Phase: 'X', Offset: m.at, Name: []byte(e.name), TID: tid, Label: []byte(label)}
+		setTime(&out, l, &e)
+		switch {
+		case isGPU && isStream:
+			deviceWork(&out, &e, gpu, stream)
+		case p.name == host:
+			open = hostCall(&out, &e, open)
+		case strings.HasPrefix(p.name, "/device:") && !isGPU: // as TPUs, whose lines hold operations in each other: counted, with a warning
+		default: // XLA Modules, XLA Ops and the like, which XLA's tools derive from the streams
+			out.Phase = 'i'
+		}
+		return give(&out)
+	})
 }
 
 // setTime sets an event's time in whole nanoseconds, so that what follows without a gap still does.

@@ -1,10 +1,13 @@
 package xla
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 // Read reads all events of a file.
 func Read(data []byte) error {
-	s, err := readSpace(data)
+	s, err := readSpace(&source{in: strings.NewReader(string(data)), size: int64(len(data))})
 	if err != nil {
 		return err
 	}

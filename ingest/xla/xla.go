@@ -18,9 +18,10 @@ import (
 	"prof/ingest/torch"
 	"prof/ingest/torch/trace"
 	"prof/internal/file"
+	"prof/internal/suggest"
 )
 
-// MaxBytes bounds a file, which is read whole: names come behind the events that have them.
+// MaxBytes bounds a file, unpacked.
 const MaxBytes = 1 << 30
 
 // ErrSyntax is wrapped by errors for what is no XSpace; they name the byte.
@@ -34,31 +35,45 @@ func Sniff(name string, _ []byte) bool { return strings.HasSuffix(name, ".xplane
 
 // Identify returns the file's identity.
 func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
-	s, err := open(path, name)
+	s, done, err := open(path, name)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	return &load.SourceInfo{CaptureID: s.capture()}, nil
 }
 
-func open(path, name string) (*space, error) {
-	data, err := file.Read(path, MaxBytes)
+// open reads the planes of a file, which stays open until done: names come behind the events that have them.
+func open(path, name string) (s *space, done func() error, err error) {
+	f, err := file.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s, err := readSpace(data)
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.LimitReader(f, MaxBytes+1))
+	if err == nil && size > MaxBytes {
+		err = file.TooLarge(path, MaxBytes)
+	}
+	if err == nil {
+		if s, err = readSpace(&source{in: f, size: size}); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		f.Close()
+		return nil, nil, err
 	}
-	return s, nil
+	s.sum = hex.EncodeToString(sum.Sum(nil))
+	return s, f.Close, nil
 }
 
 // Load stores the file.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	s, err := open(path, name)
+	s, done, err := open(path, name)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	stop := func() {}
 	defer func() { stop() }()
 	info, err := torch.LoadEvents(ctx, name, t, func() (torch.Events, error) {
@@ -68,7 +83,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 		return e, nil
 	}, "push_pop")
 	if errors.Is(err, torch.ErrNoEvents) {
-		return nil, fmt.Errorf("%s: %w; planes: %s", name, ErrNoWork, strings.Join(s.names(), ", "))
+		return nil, fmt.Errorf("%s: %w; planes: %s", name, ErrNoWork, suggest.List(s.names(), mostNamed))
 	}
 	if err != nil {
 		return nil, err
@@ -77,22 +92,20 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	return info, nil
 }
 
+// mostNamed is how many planes a message names.
+const mostNamed = 10
+
 // capture names the profile.
 func (s *space) capture() string { return fmt.Sprint("xla ", s.started, " ", s.sum[:16]) }
 
 // names are the planes that hold events.
 func (s *space) names() (out []string) {
 	for i := range s.planes {
-		if len(s.planes[i].lines) > 0 {
+		if s.planes[i].lines > 0 {
 			out = append(out, s.planes[i].name)
 		}
 	}
 	return out
-}
-
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // stream is the file's events as package torch takes them.

@@ -264,14 +264,42 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// TestMany: a file that has more of something than any profile is refused by name and place.
+func TestMany(t *testing.T) {
+	field := func(n protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), b)
+	}
+	gpu := field(2, []byte("/device:GPU:0"))
+	for name, c := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"planes": {slices.Repeat(field(1, nil), 1_200_000), "at byte 20002: it has more than any profile: over 10000 planes"},
+		"lines":  {field(1, slices.Repeat(field(3, nil), 1_200_000)), "over 1000000 lines"},
+		"names":  {field(1, slices.Concat(gpu, slices.Repeat(field(4, nil), 1_200_000))), "over 64 MiB of names"},
+		"a name": {field(1, slices.Concat(gpu, field(4, field(2, field(2, make([]byte, 70<<20)))))), "over 64 MiB of names"},
+		"events": {field(1, slices.Concat(gpu, field(3, slices.Repeat(field(4, nil), 1_200_000)))), ""},
+		"event":  {field(1, slices.Concat(gpu, field(3, field(4, make([]byte, 20<<20))))), "over 16 MiB in one event"},
+		"zeros":  {make([]byte, 16<<20), "at byte 0: not an XSpace"},
+		"errors": {slices.Concat(field(1, gpu), slices.Repeat(field(2, []byte("dropped")), 200_000)), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := xla.Read(c.data); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				t.Errorf("the error is %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
 // FuzzXSpace reads whatever is given: it is read or refused with the place.
 func FuzzXSpace(f *testing.F) {
 	data := made(f)
 	f.Add(data)
 	f.Add(data[:len(data)/2])
 	f.Add([]byte("\n\x00"))
+	f.Add([]byte(strings.Repeat("\n\x00", 10_001)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := xla.Read(data); err != nil && (!errors.Is(err, xla.ErrSyntax) || !strings.HasPrefix(err.Error(), "at byte ")) {
+		if err := xla.Read(data); err != nil && (!errors.Is(err, xla.ErrSyntax) && !errors.Is(err, xla.ErrMany) || !strings.HasPrefix(err.Error(), "at byte ")) {
 			t.Fatalf("the error is %v", err)
 		}
 	})

@@ -2,8 +2,10 @@ package xla
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,27 +15,40 @@ import (
 	"prof/ingest/torch/trace"
 )
 
-// space is an XSpace. Lines stay as they are in the file until their events are asked for.
+// space is an XSpace. Of its planes the names are held; what they hold is read again, in pieces, when it is asked for.
 type space struct {
+	in      *source
 	planes  []plane
 	sum     string
 	started int64 // ns from 1970; 0 not said
 	said    []trace.Said
+	lines   int // of all planes
+	held    int // bytes of names
 }
 
 // plane is an XPlane: a device, or the host.
 type plane struct {
+	message
 	name   string
-	lines  []field
-	events map[uint64]string // names of events
+	lines  int
+	events map[uint64]string // names of events, where the plane is one whose events are read
 	stats  map[uint64]string // names of stats, and texts that they refer to
-	own    []field
+	own    map[string]stat   // those of the plane that say something of it
 }
 
-// field is the bytes of a message with its place in the file.
-type field struct {
-	b  []byte
-	at int
+// Bounds of what is held of a file, whatever it has: of tens of thousands of names those of a large model's profile take some MiB.
+const (
+	mostPlanes = 10_000
+	mostLines  = 1_000_000
+	mostHeld   = 64 << 20 // bytes of names
+	nameCost   = 64       // bytes that one takes beside its text
+)
+
+// ErrMany is wrapped by errors for a file that has more of something than any profile; they name the byte.
+var ErrMany = errors.New("it has more than any profile")
+
+func many(at int64, most int, what string) error {
+	return fmt.Errorf("at byte %d: %w: over %d %s", at, ErrMany, most, what)
 }
 
 // Numbers of fields in xplane.proto.
@@ -71,69 +86,17 @@ const (
 	statRef      = 7
 )
 
-// each calls f for the fields of a message.
-func (m field) each(f func(num protowire.Number, v value) error) error {
-	for i := 0; i < len(m.b); {
-		num, kind, n := protowire.ConsumeTag(m.b[i:])
-		if n < 0 {
-			return m.fail(i, n)
-		}
-		i += n
-		v := value{kind: kind}
-		switch kind {
-		case protowire.VarintType:
-			v.n, n = protowire.ConsumeVarint(m.b[i:])
-		case protowire.BytesType:
-			v.b, n = protowire.ConsumeBytes(m.b[i:])
-			v.at = m.at + i + n - len(v.b)
-		default:
-			n = protowire.ConsumeFieldValue(num, kind, m.b[i:])
-		}
-		if n < 0 {
-			return m.fail(i, n)
-		}
-		i += n
-		if err := f(num, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m field) fail(i, n int) error {
-	return fmt.Errorf("at byte %d: %w: %w", m.at+i, ErrSyntax, protowire.ParseError(n))
-}
-
-// value is a field's: a number, or bytes.
-type value struct {
-	kind protowire.Type
-	n    uint64
-	field
-}
-
-// is reports whether a field has that number and form; another form is passed over, as protobuf does.
-func (v value) is(num, want protowire.Number, kind protowire.Type) bool {
-	return num == want && v.kind == kind
-}
-
-const (
-	number = protowire.VarintType
-	bytes  = protowire.BytesType
-)
-
 // readSpace reads the planes and their names.
-func readSpace(data []byte) (*space, error) {
-	s := &space{sum: sumOf(data)}
-	err := field{data, 0}.each(func(num protowire.Number, v value) error {
+func readSpace(in *source) (*space, error) {
+	s := &space{in: in}
+	err := in.each(message{0, in.size}, func(num protowire.Number, v value) error {
 		switch {
 		case v.is(num, spaceErrors, bytes):
-			s.said = append(s.said, trace.Said{Severity: "error", Text: string(v.b)})
+			return s.say("error", v)
 		case v.is(num, spaceWarnings, bytes):
-			s.said = append(s.said, trace.Said{Severity: "warning", Text: string(v.b)})
+			return s.say("warning", v)
 		case v.is(num, spacePlanes, bytes):
-			p, err := readPlane(v.field)
-			s.planes = append(s.planes, p)
-			return err
+			return s.readPlane(v.message)
 		}
 		return nil
 	})
@@ -144,64 +107,108 @@ func readSpace(data []byte) (*space, error) {
 		return nil, fmt.Errorf("at byte 0: %w: it has no planes", ErrSyntax)
 	}
 	for i := range s.planes {
-		if p := &s.planes[i]; p.name == "Task Environment" {
-			for _, own := range p.own {
-				st, err := p.stat(own)
-				if err != nil {
-					return nil, err
-				}
-				if st.name == "profile_start_time" && st.n > 0 && st.n < math.MaxInt64/2 {
-					s.started = st.n
-				}
+		if p := &s.planes[i]; p.name == environment {
+			if n := p.own[startTime].n; n > 0 && n < math.MaxInt64/2 {
+				s.started = n
 			}
 		}
 	}
 	return s, nil
 }
 
-func readPlane(m field) (plane, error) {
-	p := plane{events: map[uint64]string{}, stats: map[uint64]string{}}
-	err := m.each(func(num protowire.Number, v value) error {
+// say notes a message of the profiler.
+func (s *space) say(severity string, v value) error {
+	text, err := s.in.text(v.message, trace.MostSaidSize)
+	if err == nil && len(s.said) < trace.MostSaid {
+		s.said = append(s.said, trace.Said{Severity: severity, Text: text})
+	}
+	return err
+}
+
+func (s *space) readPlane(m message) error {
+	if len(s.planes) == mostPlanes {
+		return many(m.at, mostPlanes, "planes")
+	}
+	p := plane{message: m, events: map[uint64]string{}, stats: map[uint64]string{}, own: map[string]stat{}}
+	err := s.in.each(m, func(num protowire.Number, v value) (err error) {
 		switch {
 		case v.is(num, planeName, bytes):
-			p.name = string(v.b)
+			p.name, err = s.in.text(v.message, mostText)
 		case v.is(num, planeLines, bytes):
-			p.lines = append(p.lines, v.field)
+			p.lines++
+			if s.lines++; s.lines > mostLines {
+				return many(v.at, mostLines, "lines")
+			}
+		}
+		return err
+	})
+	if s.held += len(p.name); err == nil && s.held > mostHeld {
+		err = many(m.at, mostHeld>>20, "MiB of names")
+	}
+	if _, isGPU := p.gpu(); err == nil && (isGPU || p.name == host || p.name == environment) {
+		err = errors.Join(s.readNames(&p), s.readOwn(&p)) // the names come behind what has them, if the writer likes
+	}
+	s.planes = append(s.planes, p)
+	return err
+}
+
+// readNames reads what a plane calls its events and stats.
+func (s *space) readNames(p *plane) error {
+	return s.in.each(p.message, func(num protowire.Number, v value) error {
+		switch {
 		case v.is(num, planeEvents, bytes):
-			return readEntry(v.field, p.events)
+			return s.readEntry(v.message, p.events)
 		case v.is(num, planeStats, bytes):
-			return readEntry(v.field, p.stats)
-		case v.is(num, planeOwn, bytes):
-			p.own = append(p.own, v.field)
+			return s.readEntry(v.message, p.stats)
 		}
 		return nil
 	})
-	return p, err
+}
+
+// readOwn reads the stats of a plane that are read.
+func (s *space) readOwn(p *plane) error {
+	return s.in.each(p.message, func(num protowire.Number, v value) error {
+		if !v.is(num, planeOwn, bytes) || v.end-v.at > mostText {
+			return nil
+		}
+		m, err := s.in.field(v.message)
+		if err != nil {
+			return err
+		}
+		own, err := p.stat(m)
+		if slices.Contains(ownStats, own.name) {
+			p.own[own.name] = own
+		}
+		return err
+	})
 }
 
 // readEntry reads an entry of a map from ids to what has a name.
-func readEntry(m field, into map[uint64]string) error {
+func (s *space) readEntry(m message, into map[uint64]string) error {
 	var id uint64
 	var name, display string
-	err := m.each(func(num protowire.Number, v value) error {
+	err := s.in.each(m, func(num protowire.Number, v value) error {
 		switch {
 		case v.is(num, entryKey, number):
 			id = v.n
 		case v.is(num, entryValue, bytes):
-			return v.each(func(num protowire.Number, v value) error {
+			return s.in.each(v.message, func(num protowire.Number, v value) (err error) {
 				switch {
 				case v.is(num, metadataName, bytes):
-					name = string(v.b)
+					name, err = s.in.text(v.message, mostHeld)
 				case v.is(num, metadataDisplay, bytes):
-					display = string(v.b)
+					display, err = s.in.text(v.message, mostHeld)
 				}
-				return nil
+				return err
 			})
 		}
 		return nil
 	})
 	if name == "" {
 		name = display
+	}
+	if s.held += len(name) + nameCost; err == nil && s.held > mostHeld {
+		err = many(m.at, mostHeld>>20, "MiB of names")
 	}
 	into[id] = name
 	return err
@@ -214,7 +221,7 @@ type stat struct {
 }
 
 func (p *plane) stat(m field) (s stat, err error) {
-	err = m.each(func(num protowire.Number, v value) error {
+	err = m.each(func(num protowire.Number, v part) error {
 		switch {
 		case v.is(num, statMetadata, number):
 			s.name = p.stats[v.n]
@@ -230,7 +237,17 @@ func (p *plane) stat(m field) (s stat, err error) {
 	return s, err
 }
 
-const gpuPlane = "/device:GPU:"
+// Names of planes.
+const (
+	gpuPlane    = "/device:GPU:"
+	host        = "/host:CPU"
+	environment = "Task Environment"
+)
+
+const startTime = "profile_start_time"
+
+// ownStats are the stats of planes that are read.
+var ownStats = []string{startTime, "gpu_device_name", "device_vendor", "compute_cap_major", "compute_cap_minor", "clock_rate", "core_count", "memory_bandwidth", "memory_size"}
 
 // number is the GPU that a plane is of.
 func (p *plane) gpu() (int32, bool) {
@@ -245,23 +262,16 @@ func (p *plane) gpu() (int32, bool) {
 // device describes the GPU of a plane with events.
 func (p *plane) device() *trace.DeviceProperties {
 	n, ok := p.gpu()
-	if !ok || len(p.lines) == 0 {
+	if !ok || p.lines == 0 {
 		return nil
 	}
-	d, name := &trace.DeviceProperties{ID: &n}, ""
+	d := &trace.DeviceProperties{ID: &n}
+	if vendor := p.own["device_vendor"].text; vendor == "AMD" || vendor == "Intel" {
+		d.Name = vendor + " device"
+	}
 	for _, own := range p.own {
-		s, err := p.stat(own)
-		if err != nil {
-			continue // Load meets it again
-		}
-		v := s.n
-		switch s.name {
-		case "gpu_device_name":
-			name = s.text
-		case "device_vendor":
-			if s.text == "AMD" || s.text == "Intel" {
-				d.Name = s.text + " device"
-			}
+		v := own.n
+		switch own.name {
 		case "compute_cap_major":
 			d.Major = &v
 		case "compute_cap_minor":
@@ -270,7 +280,7 @@ func (p *plane) device() *trace.DeviceProperties {
 		if v <= 0 || v > maxTime/1000 {
 			continue // it says nothing
 		}
-		switch s.name {
+		switch own.name {
 		case "clock_rate":
 			d.ClockHz = new(v * 1000) // from kHz
 		case "core_count":
@@ -281,6 +291,6 @@ func (p *plane) device() *trace.DeviceProperties {
 			d.MemoryBytes = &v
 		}
 	}
-	d.Name = cmp.Or(name, d.Name)
+	d.Name = cmp.Or(p.own["gpu_device_name"].text, d.Name)
 	return d
 }

@@ -3,6 +3,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -83,24 +84,32 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil {
+	st, err := f.Stat()
+	if err != nil {
 		return nil, err
-	} else if st.Size() > limit {
+	}
+	if st.Size() > limit {
 		return nil, TooLarge(path, limit)
 	}
-	return ReadAll(f, path, limit)
+	return readAll(f, path, limit, st.Size())
 }
 
 // ReadAll reads a stream of at most limit bytes to its end. The name is for errors.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
+	return readAll(r, name, limit, 0)
+}
+
+// readAll reads what is about so many bytes, without holding more than those.
+func readAll(r io.Reader, name string, limit, size int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(size) + bytes.MinRead)
+	if _, err := b.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	if int64(len(text)) > limit {
+	if int64(b.Len()) > limit {
 		return nil, TooLarge(name, limit)
 	}
-	return text, nil
+	return b.Bytes(), nil
 }
 
 // TooLarge is the error about a file of more than limit bytes.

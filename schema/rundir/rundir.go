@@ -214,6 +214,21 @@ func WriteJSON(path string, value any) error {
 // MaxManifest bounds a run.json: passes are few, inputs may be some ten thousand.
 const MaxManifest = 64 << 20
 
+// maxPasses bounds the recordings of a capture.
+const maxPasses = 10_000
+
+// few checks that a run.json holds no more than one can, before it is decoded.
+func few(text []byte) error {
+	if err := file.FewValues(text, file.MostValues); err != nil {
+		return err
+	}
+	var has struct{ Passes []json.RawMessage }
+	if err := json.Unmarshal(text, &has); err == nil && len(has.Passes) > maxPasses {
+		return fmt.Errorf("it has more than %d passes", maxPasses)
+	}
+	return nil
+}
+
 // ReadManifest reads a run.json. One of a newer prof, and a file that is none, are errors.
 func ReadManifest(path string) (*Manifest, error) {
 	text, err := file.Read(path, MaxManifest)
@@ -224,6 +239,9 @@ func ReadManifest(path string) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
 	case err != nil:
 		return nil, err
+	}
+	if err := few(text); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrManifest, err)
 	}
 	var m Manifest
 	if err := json.Unmarshal(text, &m); err != nil {

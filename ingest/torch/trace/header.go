@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // Header is what a trace says outside its events.
@@ -31,8 +33,8 @@ type Said struct{ Severity, Text string }
 
 // Messages of a trace that are kept, and bytes of each: a profiler may repeat one without end.
 const (
-	mostSaid     = 100
-	mostSaidSize = 2000
+	MostSaid     = 100
+	MostSaidSize = 2000
 )
 
 // severities are the members in which Kineto writes what it logged, but for what is only information.
@@ -40,8 +42,8 @@ var severities = map[string]string{"WARNING": "warning", "ERROR": "error"}
 
 // Say notes a message of the profiler.
 func (h *Header) Say(severity, text string) {
-	if len(h.Said) < mostSaid {
-		h.Said = append(h.Said, Said{severity, text[:min(len(text), mostSaidSize)]})
+	if len(h.Said) < MostSaid {
+		h.Said = append(h.Said, Said{severity, text[:min(len(text), MostSaidSize)]})
 	}
 }
 
@@ -92,9 +94,9 @@ func (h *Header) set(name string, raw []byte) string {
 		}
 		h.BaseTime = v
 	case "trace_id":
-		err = json.Unmarshal(raw, &h.TraceID)
+		err = decode(raw, &h.TraceID)
 	case "traceName":
-		err = json.Unmarshal(raw, &h.TraceName)
+		err = decode(raw, &h.TraceName)
 	case "deviceProperties", "computeProperties": // the latter until PyTorch 1.8
 		err = h.inRange(name, raw, &h.Devices)
 	case "distributedInfo":
@@ -102,7 +104,7 @@ func (h *Header) set(name string, raw []byte) string {
 	default:
 		if severity := severities[name]; severity != "" {
 			var list []string
-			if json.Unmarshal(raw, &list) == nil { // else it is another program's
+			if decode(raw, &list) == nil { // else it is another program's
 				for _, text := range list {
 					h.Say(severity, text)
 				}
@@ -110,7 +112,7 @@ func (h *Header) set(name string, raw []byte) string {
 		}
 		if described[name] {
 			var v any
-			if err = json.Unmarshal(raw, &v); err == nil {
+			if err = decode(raw, &v); err == nil {
 				h.Facts = append(h.Facts, Fact{name, factText(raw, v)})
 			}
 		}
@@ -121,11 +123,22 @@ func (h *Header) set(name string, raw []byte) string {
 	return ""
 }
 
+// decode decodes a member.
+func decode(raw []byte, into any) error {
+	if err := file.FewValues(raw, file.MostValues); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
 // mostBytes is more memory than a machine has.
 const mostBytes = 1 << 56
 
 // inRange decodes a member without its numbers that are whole ones of more than 32 bits but for sizes, or of more than any machine has.
 func (h *Header) inRange(name string, raw []byte, into any) error {
+	if err := file.FewValues(raw, file.MostValues); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
