@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,6 +161,47 @@ func bombs() (out []bomb) {
 		"own values": {func() string { return field(1, gpu+much(field(6, ""))) }, "no streams of a GPU"},
 	} {
 		out = append(out, bomb{"xplane", what, "b.xplane.pb", x.text, x.says})
+	}
+	le := func(n int) string { return string(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	sized := func(m string) string { return le(len(m)) + m }
+	varint := func(n protowire.Number, v int) string {
+		return string(protowire.AppendVarint(protowire.AppendTag(nil, n, protowire.VarintType), uint64(v)))
+	}
+	report := func(header, result string) func() string {
+		return func() string {
+			payload := sized(result)
+			return "NVR\x00" + sized(varint(1, 2)) + sized(header+varint(2, 1)+varint(5, len(payload))) + payload
+		}
+	}
+	way := func(ns ...protowire.Number) string { // much of nothing at the end of a way of fields
+		text := much(field(ns[len(ns)-1], ""))
+		for i := len(ns) - 2; i >= 0; i-- {
+			text = field(ns[i], text)
+		}
+		return text
+	}
+	for _, r := range []struct {
+		header, result []protowire.Number
+		says           string
+	}{
+		{header: []protowire.Number{3, 6}, says: "more than 1024 GPUs"},
+		{header: []protowire.Number{3, 8}, says: "more than 10000 versions"},
+		{header: []protowire.Number{4, 1}, says: "more than 1048576 metric names"},
+		{result: []protowire.Number{21, 2}, says: "more than 10000 threads with ranges"},
+		{result: []protowire.Number{21, 3, 3}, says: "more than 10000 open ranges"},
+		{result: []protowire.Number{21, 2, 2, 3}, says: "more than 10000 open ranges"},
+		{result: []protowire.Number{17, 5}, says: "more than 100000 parts of a section"},
+		{result: []protowire.Number{19, 3, 1, 8}, says: "more than 100000 findings of rules"},
+		{result: []protowire.Number{19, 3, 1, 12, 2, 4}, says: "more than 100000 findings of rules"},
+		{result: []protowire.Number{19, 3, 1}, says: "more than 100000 findings of rules"},
+		{result: []protowire.Number{13}, says: ""},
+	} {
+		out = append(out, bomb{"ncu-rep", fmt.Sprint(r.header, r.result), "r.ncu-rep", func() string {
+			if r.header != nil {
+				return report(way(r.header...), "\x00")()
+			}
+			return report("", way(r.result...))()
+		}, r.says})
 	}
 	return out
 }

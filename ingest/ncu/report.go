@@ -18,7 +18,26 @@ const Magic = "NVR\x00"
 // sizes are little-endian and of 32 bits.
 
 // maxMessage bounds what a size in the file can make the reader hold: the largest results seen have a few MiB.
-const maxMessage = 512 << 20
+const maxMessage = 64 << 20
+
+// Bounds of what is held of a report beside its strings, whatever its size: an empty message is two bytes of the file and a hundred of memory.
+const (
+	mostBlocks   = 1 << 19
+	mostSources  = 1 << 18
+	mostDevices  = load.MaxDevices
+	mostFacts    = 10_000 // of a session: versions, and attributes of a GPU
+	mostSections = 100_000
+	mostRanges   = 10_000  // open at a result, and as many threads and domains
+	mostFindings = 100_000 // of a result: findings, their metrics and cells
+)
+
+// fewer is an error where there are so many of something already.
+func fewer(n, most int, what string) error {
+	if n < most {
+		return nil
+	}
+	return fmt.Errorf("it has more than %d %s", most, what)
+}
 
 // MaxReport bounds a report, in bytes: the largest seen have a few GB, and ncu itself cannot open one that is larger than memory.
 const MaxReport = 64 << 30
@@ -206,6 +225,9 @@ func (r *Report) readBlock(at int64) (next int64, ok bool, err error) {
 	if b.process == (Process{}) {
 		b.process.PID = r.Session.PID // as the format has it; 0 when not said there either
 	}
+	if err := fewer(len(r.blocks), mostBlocks, "blocks"); err != nil {
+		return at, false, r.damaged(at, err)
+	}
 	r.blocks = append(r.blocks, b)
 	if b.end > r.size {
 		return at, false, nil
@@ -290,6 +312,9 @@ func (r *Report) eachInBlock(ctx context.Context, b *block, d *decoder, f func(*
 			}
 			switch part {
 			case sources:
+				if err := fewer(len(r.code.sources), mostSources, "pieces of compiled code"); err != nil {
+					return r.damaged(at, err)
+				}
 				r.code.sources = append(r.code.sources, source{place{at + 4, n}, b.process.PID})
 			case nodes:
 			default:

@@ -23,7 +23,7 @@ import (
 // Limits of what the code of a report can make the reader hold.
 const (
 	maxFunctionBytes = 64 << 20 // code of one function whose size is not known
-	maxFunctions     = 1 << 18
+	maxFunctions     = 1 << 20  // in the report, as the next
 	maxSourceFiles   = 1 << 16
 	maxSourceText    = 8 << 20 // of one file, in bytes
 	maxInstructions  = 8 << 20 // in the report
@@ -73,6 +73,7 @@ type source struct {
 type code struct {
 	sources      []source
 	modules      map[moduleKey]*module
+	texts, known int         // of all modules: source files with text, and functions
 	functions    []*Function // that have values
 	files        []*SourceFile
 	instructions int
@@ -146,8 +147,10 @@ func (r *Report) readSource(s source) error {
 			cubin = p
 		case f.message(8):
 			files = append(files, p)
+			return fewer(len(files), maxSourceFiles, "lists of source files")
 		case f.message(9):
 			functions = append(functions, p)
+			return fewer(len(functions), maxSourceFiles, "lists of functions")
 		}
 		return nil
 	})
@@ -167,9 +170,10 @@ func (r *Report) readSource(s source) error {
 	}
 	for _, p := range files {
 		if err := r.eachPlace(p, func(f field, p place) error {
-			if !f.message(1) || len(m.texts) == maxSourceFiles {
+			if !f.message(1) || r.code.texts == maxSourceFiles {
 				return nil
 			}
+			r.code.texts++
 			return r.importedText(m, p)
 		}); err != nil {
 			return err
@@ -177,9 +181,10 @@ func (r *Report) readSource(s source) error {
 	}
 	for _, p := range functions {
 		if err := r.eachPlace(p, func(f field, p place) error {
-			if !f.message(1) || len(m.functions) == maxFunctions {
+			if !f.message(1) || r.code.known == maxFunctions {
 				return nil
 			}
+			r.code.known++
 			return r.function(m, p)
 		}); err != nil {
 			return err

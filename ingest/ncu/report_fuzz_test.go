@@ -242,6 +242,9 @@ func FuzzReport(f *testing.F) {
 	f.Add(tabledReport())
 	f.Add(oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), state(thread(0, stack(1, open{"r", 1})), startEnd(0, open{"s", 2})),
 		messageField(19, messageField(3, messageField(1, messageField(1, textField(1, "x")), messageField(10, uintField(1, 1), doubleField(2, 5)))))))
+	many := bytes.Repeat(messageField(3), 10_001) // ranges, and cells
+	f.Add(oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), messageField(21, messageField(3, many))))
+	f.Add(oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), messageField(19, messageField(3, messageField(1, messageField(12, messageField(2, bytes.Repeat(messageField(4), 100_001))))))))
 	f.Fuzz(func(t *testing.T, data []byte) { checkReport(t, data) })
 }
 

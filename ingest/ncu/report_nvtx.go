@@ -2,6 +2,7 @@ package ncu
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 )
 
@@ -47,6 +48,7 @@ type nvtxState struct {
 	threads    []nvtxThread
 	startEnd   []openRange
 	perProcess bool
+	open       int // ranges of threads
 }
 
 type nvtxThread struct {
@@ -66,10 +68,14 @@ func (s *nvtxState) decode(msg []byte) error {
 				return err
 			}
 			s.threads = append(s.threads, t)
+			if s.open += len(t.open); s.open > mostRanges {
+				return fewer(s.open, mostRanges, "open ranges")
+			}
+			return fewer(len(s.threads), mostRanges, "threads with ranges")
 		case f.message(3):
 			open, err := rangesOfDomain(f.bytes, true)
 			s.startEnd = append(s.startEnd, open...)
-			return err
+			return errors.Join(err, fewer(len(s.startEnd), mostRanges, "open ranges"))
 		case f.number(5):
 			s.perProcess = f.int == 1
 		}
@@ -93,7 +99,7 @@ func (s *nvtxState) domain(msg []byte) error {
 		name = ""
 	}
 	s.domains[id] = name
-	return err
+	return errors.Join(err, fewer(len(s.domains), mostRanges, "domains of NVTX"))
 }
 
 func (t *nvtxThread) decode(msg []byte) error {
@@ -104,7 +110,7 @@ func (t *nvtxThread) decode(msg []byte) error {
 		case f.message(2):
 			open, err := rangesOfDomain(f.bytes, false)
 			t.open = append(t.open, open...)
-			return err
+			return errors.Join(err, fewer(len(t.open), mostRanges, "open ranges"))
 		}
 		return nil
 	})
@@ -130,7 +136,7 @@ func rangesOfDomain(msg []byte, startEnd bool) ([]openRange, error) {
 				return nil
 			})
 			out = append(out, r)
-			return err
+			return errors.Join(err, fewer(len(out), mostRanges, "open ranges"))
 		}
 		return nil
 	})

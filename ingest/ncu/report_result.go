@@ -19,6 +19,7 @@ type decoder struct {
 	nvtx     []byte
 	taken    []int32 // by name, 1 more than the ID of the last result that has the metric
 	haveKind [4]bool // kinds whose sections are read
+	said     saying  // of the result
 }
 
 // resultFields are the numbers of the fields that results of every kind have, by kind; 0 where a kind lacks one.
@@ -62,7 +63,7 @@ func (d *decoder) read(at, n int64, part int, p Process) error {
 func (d *decoder) decode(fields *resultFields) error {
 	res := &d.result
 	res.Kind = fields.kind
-	d.nvtx = nil
+	d.nvtx, d.said = nil, 0
 	var demangled, renamed string
 	wantSections := !d.haveKind[res.Kind]
 	d.haveKind[res.Kind] = true

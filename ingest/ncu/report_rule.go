@@ -1,12 +1,24 @@
 package ncu
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // severities are RuleResultMessageType.
 var severities = [...]string{"none", "ok", "warning", "error", "optimization"}
 
 // scopes are RuleResultSpeedupType.
 var scopes = [...]string{"", "local", "global"}
+
+// saying counts what rules say of a result.
+type saying int
+
+func (n *saying) add() error {
+	*n++
+	return fewer(int(*n), mostFindings, "findings of rules, with their metrics and cells")
+}
 
 // rule reads what one of ncu's rules says. A rule that found nothing gives no finding.
 func (d *decoder) rule(msg []byte) error {
@@ -33,7 +45,7 @@ func (d *decoder) rule(msg []byte) error {
 			return nil
 		}
 		finding := Finding{Rule: id, Title: title, Section: section}
-		if err := finding.decode(f.bytes); err != nil {
+		if err := errors.Join(d.said.add(), finding.decode(f.bytes, &d.said)); err != nil {
 			return err
 		}
 		if finding.Message != "" {
@@ -44,24 +56,24 @@ func (d *decoder) rule(msg []byte) error {
 }
 
 // decode reads a RuleResultBodyItem.
-func (g *Finding) decode(item []byte) error {
+func (g *Finding) decode(item []byte, n *saying) error {
 	return eachField(item, func(f field) error {
 		switch {
 		case f.message(1):
 			return g.message(f.bytes)
 		case f.message(8):
-			return g.metric(f.bytes)
+			return g.metric(f.bytes, n)
 		case f.message(10):
 			return g.speedup(f.bytes)
 		case f.message(12):
-			return g.table(f.bytes)
+			return g.table(f.bytes, n)
 		}
 		return nil
 	})
 }
 
 // table reads a RuleResultTable: 1 its configuration (1 title), 2 columns.
-func (g *Finding) table(msg []byte) error {
+func (g *Finding) table(msg []byte, n *saying) error {
 	t := FindingCell{Table: 1}
 	if n := len(g.Cells); n > 0 {
 		t.Table = g.Cells[n-1].Table + 1
@@ -77,18 +89,19 @@ func (g *Finding) table(msg []byte) error {
 			})
 		case f.message(2):
 			t.Column++
-			return g.column(f.bytes, t)
+			return g.column(f.bytes, t, n)
 		}
 		return nil
 	})
 }
 
 // column reads a column of a table: 1 header, then the cells of one type: 4 texts, 5 doubles, 6 integers, the numbers one by one or packed.
-func (g *Finding) column(msg []byte, t FindingCell) error {
-	add := func(value float64) {
+func (g *Finding) column(msg []byte, t FindingCell, n *saying) error {
+	add := func(value float64) error {
 		t.Row++
 		t.Value = value
 		g.Cells = append(g.Cells, t)
+		return n.add()
 	}
 	return eachField(msg, func(f field) error {
 		switch {
@@ -97,23 +110,25 @@ func (g *Finding) column(msg []byte, t FindingCell) error {
 		case f.message(4):
 			t.Row++
 			g.Cells = append(g.Cells, FindingCell{Table: t.Table, Title: t.Title, Row: t.Row, Column: t.Column, Header: t.Header, Text: f.text(), IsText: true})
+			return n.add()
 		case f.num == 5 && f.typ == protowire.Fixed64Type:
-			add(f.double())
+			return add(f.double())
 		case f.number(6):
-			add(float64(int64(f.int)))
+			return add(float64(int64(f.int)))
 		case f.message(5) || f.message(6):
 			for at := 0; at < len(f.bytes); {
-				v, n := protowire.ConsumeFixed64(f.bytes[at:])
+				v, size := protowire.ConsumeFixed64(f.bytes[at:])
+				value := field{int: v}.double()
 				if f.num == 6 {
-					v, n = protowire.ConsumeVarint(f.bytes[at:])
+					v, size = protowire.ConsumeVarint(f.bytes[at:])
+					value = float64(int64(v))
 				}
-				if n < 0 {
-					return &wireError{at, protowire.ParseError(n)}
+				if size < 0 {
+					return &wireError{at, protowire.ParseError(size)}
 				}
-				if at += n; f.num == 6 {
-					add(float64(int64(v)))
-				} else {
-					add(field{int: v}.double())
+				at += size
+				if err := add(value); err != nil {
+					return err
 				}
 			}
 		}
@@ -135,7 +150,7 @@ func (g *Finding) message(msg []byte) error {
 	})
 }
 
-func (g *Finding) metric(msg []byte) error {
+func (g *Finding) metric(msg []byte, n *saying) error {
 	var m FindingMetric
 	err := eachField(msg, func(f field) error {
 		switch {
@@ -149,7 +164,7 @@ func (g *Finding) metric(msg []byte) error {
 		return nil
 	})
 	g.Metrics = append(g.Metrics, m)
-	return err
+	return errors.Join(err, n.add())
 }
 
 // speedup reads the estimate, which the report holds in percent.

@@ -1,6 +1,10 @@
 package ncu
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // sectionReader collects where ncu shows which metric: the headers of its sections.
 type sectionReader struct{ out *[]SectionMetric }
@@ -20,6 +24,7 @@ func (s sectionReader) read(msg []byte) error {
 			header = f.bytes
 		case f.message(5):
 			bodies = append(bodies, f.bytes)
+			return fewer(len(bodies), mostSections, "parts of a section")
 		case f.message(6):
 			overview = f.bytes
 		}
@@ -29,12 +34,13 @@ func (s sectionReader) read(msg []byte) error {
 		return err
 	}
 	seen := map[string]bool{}
-	add := func(m SectionMetric) {
+	add := func(m SectionMetric) error {
 		m.Section, m.Title, m.Position = id, title, int32(len(seen)+1)
 		if m.Metric != "" && !seen[m.Metric] {
 			seen[m.Metric] = true
 			*s.out = append(*s.out, m)
 		}
+		return fewer(len(*s.out), mostSections, "places of metrics in sections")
 	}
 	for _, l := range []struct {
 		list  []byte
@@ -45,8 +51,7 @@ func (s sectionReader) read(msg []byte) error {
 				return nil
 			}
 			m, err := sectionMetric(f.bytes)
-			add(m)
-			return err
+			return errors.Join(err, add(m))
 		})
 		if err != nil {
 			return err
@@ -56,8 +61,7 @@ func (s sectionReader) read(msg []byte) error {
 		if err := eachWithin(b, timelineMetrics, func(msg []byte) error {
 			m, err := sectionMetric(msg)
 			m.IsTimeline = true
-			add(m)
-			return err
+			return errors.Join(err, add(m))
 		}); err != nil {
 			return err
 		}

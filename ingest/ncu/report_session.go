@@ -1,6 +1,7 @@
 package ncu
 
 import (
+	"errors"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -50,6 +51,7 @@ func (s *Session) merge(msg []byte) error {
 				return err
 			}
 			s.Devices = append(s.Devices, d)
+			return fewer(len(s.Devices), mostDevices, "GPUs")
 		case f.message(8):
 			return s.version(f.bytes)
 		case f.message(10):
@@ -80,7 +82,7 @@ func (s *Session) version(msg []byte) error {
 		return nil
 	})
 	s.Versions = append(s.Versions, v)
-	return err
+	return errors.Join(err, fewer(len(s.Versions), mostFacts, "versions"))
 }
 
 func (s *Session) settings(msg []byte) error {
@@ -127,7 +129,7 @@ func (d *Device) attribute(msg []byte) error {
 	if has {
 		d.Attributes[m.Name] = m
 	}
-	return err
+	return errors.Join(err, fewer(len(d.Attributes), mostFacts, "attributes of a GPU"))
 }
 
 func itoa(v uint64) string { return strconv.FormatUint(v, 10) }
