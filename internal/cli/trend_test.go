@@ -120,6 +120,7 @@ func testTrendMistakes(t *testing.T, p *place) {
 		{2, `.*name a run of the workload with --workload.*\n`, []string{"copy-3"}},
 		{1, `.*no run of this workload has a stage "decod"; they have .*decode.*\n`, []string{"--stage", "decod"}},
 		{1, `.*no workload key begins with "zz", and no run has that name.*\n`, []string{"--workload", "zz"}},
+		{1, `.*no workload key begins with "mü", and no run has that name.*\n`, []string{"--workload", "mü"}},
 		{1, `.*with the tag kind=odd.*\n`, []string{"--tag", "kind=odd"}},
 	} {
 		p.wantLike(c.code, "", c.errs, append([]string{"trend"}, c.args...)...)

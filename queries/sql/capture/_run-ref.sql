@@ -29,7 +29,7 @@ WITH ranked AS (
                 )
                 THEN 1
             WHEN run <> '' AND (starts_with(ranked.name, run) OR starts_with(ranked.id, lower(run))) THEN 2
-            WHEN octet_length(run::BLOB) < 3 OR regexp_matches(run, '^(@|tag:|baseline:)') THEN NULL
+            WHEN octet_length(encode(run)) < 3 OR regexp_matches(run, '^(@|tag:|baseline:)') THEN NULL
             WHEN NOT regexp_matches(ranked.name, '(?:^|[^\pL\pN])' || regexp_escape(run)) THEN NULL
             WHEN ends_with(ranked.name, run) THEN 2
             ELSE 3
