@@ -46,19 +46,15 @@ func image(ctx context.Context, kind imageKind, o Options, dir string) ([]byte, 
 
 // find is image for who has the lock.
 func (kind imageKind) find(ctx context.Context, o Options, dir string) ([]byte, error) {
-	facts, err := o.Facts.Checksum()
+	recorded, err := o.recorded()
 	if err != nil {
 		return nil, err
 	}
-	defs, err := installedSum(o.Defs)
-	if err != nil {
-		return nil, err
-	}
-	key := string(kind) + facts + defs
+	key := string(kind) + recorded
 	if known := images.known[key]; known != nil {
 		return known, nil
 	}
-	name, err := kind.fileName(o, facts+defs)
+	name, err := kind.fileName(o, recorded)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +80,25 @@ func (kind imageKind) find(ctx context.Context, o Options, dir string) ([]byte, 
 	}
 	images.known[key] = content
 	return content, nil
+}
+
+// recorded are the checksums that a warehouse records, of its facts and of its views, macros and built-in rows.
+func (o Options) recorded() (string, error) {
+	facts, err := o.Facts.Checksum()
+	if err != nil {
+		return "", err
+	}
+	defs, err := installedSum(o.Defs)
+	return facts + defs, err
+}
+
+// Identity identifies the program's empty warehouse, so all that the program itself has of migrations, tables, views, macros, and what fills them.
+func Identity(o Options) (string, error) {
+	recorded, err := o.recorded()
+	if err != nil {
+		return "", err
+	}
+	return emptyImage.fileName(o, recorded)
 }
 
 // fileName names the file after everything that it is made of: how DuckDB writes it, all statements, and the checksums that it records, one of which is of

@@ -224,3 +224,36 @@ func TestNames(t *testing.T) {
 		t.Error("the same facts make another name")
 	}
 }
+
+// TestSourceSum: what a program stores whose sources changed since it was built is under a name of its own.
+func TestSourceSum(t *testing.T) {
+	root, built := t.TempDir(), time.Now()
+	write := func(name string, at time.Time) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := func(built time.Time) string {
+		t.Helper()
+		out, err := sourceSum(root, built)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for _, name := range []string{"ingest/a.go", "schema/sql/a.sql", "queries/a.go", "internal/mask/a.go", "internal/testkit/a.go", "capture/tracer/a.go", "go.mod"} {
+		write(name, built.Add(-time.Hour))
+	}
+	before, later := sum(built), built.Add(time.Minute)
+	write("ingest/a_test.go", later.Add(time.Hour))
+	write("queries/page/a.go", later.Add(time.Hour))
+	if sum(built) != before || sum(later) != before {
+		t.Error("programs of the same sources have several names")
+	}
+	write("schema/sql/a.sql", built.Add(time.Second))
+	if sum(built) == before || sum(later) != before {
+		t.Error("a program has the name of sources that changed since it was built")
+	}
+}

@@ -389,12 +389,12 @@ func nameOf(runs []Run) (string, error) {
 				name = filepath.Base(f)
 			}
 			fmt.Fprintf(sum, "%q\n", name)
-			if err := sumOf(sum, Path(f), func(string) bool { return true }); err != nil {
+			if err := sumOf(sum, Path(f), all); err != nil {
 				return "", err
 			}
 		}
 		for _, f := range r.Sources {
-			if err := sumOf(sum, filepath.Join(Root(), filepath.FromSlash(f)), func(string) bool { return true }); err != nil {
+			if err := sumOf(sum, filepath.Join(Root(), filepath.FromSlash(f)), all); err != nil {
 				return "", err
 			}
 		}
@@ -402,28 +402,57 @@ func nameOf(runs []Run) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:24], nil
 }
 
-// programSum identifies everything that stores or derives: the sources of these rooms without their tests, the definitions of queries, which
-// the warehouse holds, and the versions of the modules.
+// all wants every file: see sumOf.
+func all(string, fs.DirEntry) bool { return true }
+
+// programSum identifies everything that stores or derives: what this program has of it in itself, and the sources.
 var programSum = sync.OnceValues(func() (string, error) {
-	sum := sha256.New()
+	inside, err := schema.Identity(schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		return "", err
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	sources, err := sourceSum(Root(), self.ModTime())
+	return inside + " " + sources, err
+})
+
+// sourceSum identifies the sources of these rooms without their tests, the definitions of queries, which the warehouse holds, and the versions of the
+// modules. Of sources that changed since the program was built it was made of others, and what it stores is its own.
+func sourceSum(root string, built time.Time) (string, error) {
+	sum, isChanged := sha256.New(), false
 	for _, room := range []string{"ingest", "schema", "queries", "internal/mask", "internal/testkit", "capture/tracer", "go.mod"} {
-		err := sumOf(sum, filepath.Join(Root(), room), func(path string) bool {
-			if ext := filepath.Ext(path); room == "queries" && ext != ".sql" && ext != ".csv" && (ext != ".go" || filepath.Dir(path) != filepath.Join(Root(), room)) {
+		err := sumOf(sum, filepath.Join(root, room), func(path string, d fs.DirEntry) bool {
+			if ext := filepath.Ext(path); room == "queries" && ext != ".sql" && ext != ".csv" && (ext != ".go" || filepath.Dir(path) != filepath.Join(root, room)) {
 				return false
 			}
-			return !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, string(filepath.Separator)+"testdata"+string(filepath.Separator))
+			if strings.HasSuffix(path, "_test.go") || strings.Contains(path, string(filepath.Separator)+"testdata"+string(filepath.Separator)) {
+				return false
+			}
+			st, err := d.Info()
+			isChanged = isChanged || err != nil || st.ModTime().After(built)
+			return true
 		})
 		if err != nil {
 			return "", err
 		}
 	}
+	if isChanged {
+		fmt.Fprintln(sum, built.UnixNano())
+	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-})
+}
 
 // sumOf adds a file, or the wanted ones below a folder, with their names.
-func sumOf(sum io.Writer, root string, want func(path string) bool) error {
+func sumOf(sum io.Writer, root string, want func(path string, d fs.DirEntry) bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !want(path) {
+		if err != nil || d.IsDir() || !want(path, d) {
 			return err
 		}
 		name, err := filepath.Rel(root, path)
