@@ -30,7 +30,6 @@ var rooms = map[string][]string{
 	"internal/notices/make": {"internal/notices"},
 	"internal/repeat":       {"internal/exports"},
 	"internal/sample":       {},
-	"internal/sample/list":  {},
 	"internal/scratch":      {},
 	"internal/speed":        {"internal/exports"},
 	"internal/torture":      {"internal/exports"},
