@@ -84,7 +84,7 @@ func TestDocsBegin(t *testing.T) {
 	if !slices.ContainsFunc(lines(t, ".ci/run"), func(line string) bool { return strings.TrimSpace(line)+"\n" == got[1].text }) {
 		t.Errorf(".ci/run has no line %q", got[1].text)
 	}
-	for i, want := range []string{"go run . demo\n", "go test -timeout 20m ./...\n"} {
+	for i, want := range []string{"go run . demo\n", "go test -timeout 40m ./...\n"} {
 		if got[i].lang != "sh" || got[i].text != want {
 			t.Errorf("block %d of the README is %q, not %q", i+1, got[i].text, want)
 		}
