@@ -212,6 +212,24 @@ func (s *site) wantPasses(m *rundir.Manifest, want ...string) {
 	}
 }
 
+// What the name of the working folder holds is masked in all files of the run's folder.
+func TestProcessesFolder(t *testing.T) {
+	t.Parallel()
+	const secret = "hf_examplesecret0123456789"
+	s := newSite(t)
+	s.dir = s.path("work-" + secret)
+	s.o.Tools = []string{rundir.ToolNsys} // there is none
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.capture("true")
+	for _, name := range []string{rundir.ManifestName, rundir.EnvironmentName, rundir.ConfigName, rundir.AssumptionsName} {
+		if text, err := os.ReadFile(s.path("runs/r/" + name)); err != nil || strings.Contains(string(text), secret) {
+			t.Errorf("%s, %v:\n%s", name, err, text)
+		}
+	}
+}
+
 const says = "echo $$ >.pid; mv .pid pid; "
 
 // The user, and whoever kills the profiler, end the workload in every case.

@@ -107,7 +107,7 @@ func New(ctx context.Context, o plan.Options, setup Setup) (*Session, error) {
 	}
 	s.manifest = rundir.Manifest{
 		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.RecordedMode(), Argv: mask.Argv(setup.Argv),
-		WorkloadKey: WorkloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
+		WorkloadKey: WorkloadKey(setup.Argv, setup.Dir), Folder: mask.Text(setup.Dir), StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Node: setup.Node, Warnings: s.manifest.Warnings,
 	}
 	err = s.manifest.Write(s.dir)
@@ -188,7 +188,7 @@ func (s *Session) note(ctx context.Context) error {
 	if err := s.noteOptions(); err != nil {
 		return err
 	}
-	return errors.Join(rundir.WriteJSON(filepath.Join(s.dir, rundir.EnvironmentName), env), s.save())
+	return errors.Join(env.Write(s.dir), s.save())
 }
 
 // readInputs takes the identity of the inputs, and writes down what the workload is to work on.
@@ -268,10 +268,18 @@ type Result struct {
 	Stopped  bool // by the user
 }
 
-func (s *Session) save() error { return s.manifest.Write(s.dir) }
+func (s *Session) save() error {
+	for i := range s.manifest.Passes {
+		p := &s.manifest.Passes[i]
+		p.Reason = mask.Text(p.Reason)
+	}
+	s.manifest.Reason = mask.Text(s.manifest.Reason)
+	return s.manifest.Write(s.dir)
+}
 
 // warn tells the user and keeps it with the run.
 func (s *Session) warn(message string) {
+	message = mask.Text(message)
 	s.manifest.Warnings = append(s.manifest.Warnings, message)
 	s.talk("warning: " + message)
 }

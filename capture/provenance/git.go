@@ -10,6 +10,7 @@ import (
 
 	"prof/capture/envvar"
 	"prof/capture/machine"
+	"prof/internal/mask"
 	"prof/schema/rundir"
 )
 
@@ -52,7 +53,7 @@ func ReadGit(ctx context.Context, m machine.Machine, dir string) (*rundir.Git, e
 	if err != nil {
 		return nil, fmt.Errorf("the workload's source is at commit %s (branch %q); whether it was changed is unknown: %w", commit, branch, err)
 	}
-	return &rundir.Git{Commit: commit, Branch: branch, Dirty: changes != ""}, nil
+	return &rundir.Git{Commit: commit, Branch: mask.Text(branch), Dirty: changes != ""}, nil
 }
 
 // gitEnv keeps git from locking the index, which a user's own git would stumble over, from asking for anything, and from speaking

@@ -58,6 +58,8 @@ func TestReadGit(t *testing.T) {
 	git("add", "run.py")
 	check("staged", "work", true)
 	git("reset", "-q", "--hard")
+	git("checkout", "-q", "-b", "feature/hf_examplesecret0123456789")
+	check("a secret in its name", "feature/***", false)
 	git("checkout", "-q", "--detach")
 	check("detached", "", false)
 	sub := filepath.Join(dir, "sub")

@@ -37,7 +37,26 @@ var forms = map[string][]string{
 		"Namespace(api_key=['hunter2'], port=8000)", "api_key=('a', 'hunter2'), x=1", "requests.get(url, auth=('bob', 'hunter2'))", `{"password": {"value": "hunter2"}}`, "api_key=['a', 'hunter2'", `password: {"a]": "hunter2"}`,
 		"{'Authorization': 'Token hunter2'}", `{"Authorization": "Key hunter2"}`, "{'Authorization': 'hunter2'}", `{\"Authorization\": \"Token hunter2\"}`, "('Authorization', 'hunter2')",
 		`{"name": "password", "value": "hunter2"}`, `{'name': 'HF_TOKEN', 'value': 'hunter2'}`, `{\"name\": \"HF_TOKEN\", \"value\": \"hunter2\"}`,
+		// Names.
+		"GITHUB_PAT=hunter2", "export GH_PAT=hunter2", "PAT=hunter2", "github_pat: hunter2", "serve --pat hunter2", `{"gitlab-pat": "hunter2"}`, "pw=hunter2", "pw: hunter2", `{"pw": "hunter2"}`, "db_pw=hunter2", "run pw=hunter2 x",
+		// XML.
+		"<password>hunter2</password>", "<ns:Password>hunter2</ns:Password>", `<password encrypted="no">hunter2</password>`, "<apiKey>\n  hunter2\n</apiKey>", "<password><![CDATA[hunter2]]></password>", `<entry key="password">hunter2</entry>`,
+		`<add key="ApiKey" value="hunter2"/>`, `<property name="password" value="hunter2"/>`, `<password value="hunter2"/>`, "<key>password</key>\n<string>hunter2</string>", "<PIN>hunter2</PIN>", "<user>a</user><token>hunter2</token>",
+		// YAML.
+		"- name: HF_TOKEN\n  value: hunter2", "- name: \"HF_TOKEN\"\n  value: \"hunter2\"", "- {name: HF_TOKEN, value: hunter2}", "name=HF_TOKEN value=hunter2", "key: password\nvalue: hunter2", "api-key: |\n  hunter2", "api-key: |-\n  hunter2\n  more",
+		"x:\n  api-key: >\n    hunter2\n  y: 1", "hf_token: !!str hunter2", "hf_token: &x hunter2", "hf_token: !secret hunter2", "password: ! 'a hunter2'", "token: |\n  hunter2",
+		// Quotes.
+		"password=\"one\nhunter2\"", "password='one\nhunter2'", "password = \"\"\"\nhunter2\n\"\"\"", `password='a\'hunter2'`, `password='a''hunter2'`, `password="a""hunter2"`, `PASSWORD='a'\''hunter2' run`, `"x, password=""a hunter2"", y"`,
+		`password="a hunter2`, "password='a hunter2", `password=b'hunter2'`, `TOKEN=$'hunter2'`, `api_key=Secret('hunter2')`, `{"password": "a\\", "token": "hunter2"}`, `password: 'it''s hunter2'`, `{\"password\": \"a hunter2`,
+		// Commands.
+		"docker login -p hunter2", "docker login -u ann -p hunter2 registry", "podman login --tls-verify -p 'hunter2' host", "sudo docker --debug login -u ann -p hunter2", "helm registry login -p hunter2 host", "mongo --host x -p hunter2", "az acr login -p hunter2",
+		"ENV API_KEY hunter2", "Step 3/9 : ENV API_KEY hunter2", "#7 [3/9] ENV API_KEY hunter2",
+		// Headers.
+		`Authorization: Digest username="bob", realm="x", response="hunter2"`, `-H 'Authorization: Digest username="bob", response="hunter2"'`, `{"Authorization": "Digest username=\"bob\", response=\"hunter2\""}`, `Proxy-Authorization: Digest response=hunter2`,
+		`Authorization: AWS4-HMAC-SHA256 Credential=x/y, SignedHeaders=host, Signature=hunter2`, `(b'authorization', b'Token hunter2')`, `authorization: OAuth oauth_token="hunter2"`, "<SimpleCookie: a='b' sid='hunter2'>",
 	},
+	"zjazjbzjc": {"bearer zjazjbzjc", "sends bearer zjazjbzjc"},
+	"zy4zy5zy6": {`{"tokens": ["zy4zy5zy6", "zy7zy8"]}`, `tokens=['zy4zy5zy6']`, `"tokens": "zy4zy5zy6"`},
 	random: {
 		"hf_" + random, "sk_live_" + random, "sk-proj-" + random, "sk-ant-api03-" + random, "npm_" + random, "pypi-" + random, "AIza" + random + "abcdefg-_", "ya29." + random, "dckr_pat_" + random, "hvs." + random, "ghp_" + random,
 		"gho_" + random, "github_pat_" + random, "glpat-" + random, "xoxb-1234-" + random, "xapp-1-" + random, "nvapi-" + random, "gsk_" + random, "r8_" + random + "abcdefgh", "pplx-" + random + "abcdefgh", "whsec_" + random, "GOCSPX-" + random,
@@ -83,6 +102,14 @@ func TestPlain(t *testing.T) {
 		"Basic operations", "basic linear algebra", "the bearer of news", "docker run -u 1000:1000 image", "python -u run.py", "ssh -p2222 host", "docker run -p8080:80", "llama-bench -pp512 -pg512,128", "gcc -pthread", "-prefill2048", "http://host:8080/v1", "http://host:8080/a@b",
 		"s3://bucket/key/name", "/data/keys/public", "Kernel: 3", "use_auth_token=True", "trust_remote_code=True", "password=None", "sk-learn", "task-based-scheduling-of-work", "hf_transfer", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 		"grid: (128, 1, 1)", "TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX", "--set full", "NVIDIA H100 80GB HBM3", "wandb login --relogin && python train.py", "wandb login", "token::Token", "KV cache: 12", "NCCL_IB_HCA=mlx5_0", "secret-free text", "token: [1, 22, 333]", "pass=(1, 2)", "x=12345678901234567890123", "version=2.9.0.dev20250801+cu128",
+		// What new forms might take for theirs.
+		"path=/models/x", "PATH=/usr/bin", "pattern=abc", "dispatch: x", "compat=yes", "patch: 16", "pat: 3", "spat=x", "--pw none", "--api-key None", "pw=64", "conv_pw=fused", "(conv_pw): Conv2d(16, 64)", "kernel_pw_conv", "dw_pw_fused: 3", "--token None --x", "token=None",
+		"std::vector<Token> tokens", "foo<Token>(int)", "void kernel<Password>(float*)", "if a < token and b > c", "<token> 12 </s>", "<pad_token>", "cutlass::Key<Token>::run</", "<tokenizer>bpe</tokenizer>", "<max_tokens>12</max_tokens>", "<token/>x</y>", "a <b> token </b>",
+		"- name: max_tokens\n  value: 4096", "- name: MODEL\n  value: llama", "name: HF_TOKEN\n  valueFrom: x", "name=decode value=12", "token 12", "token 12 of 64", "NVTX token 12", "max_tokens: 4096", "tokens=512", "token_type_ids=[0, 0, 1]", "token_type_ids: tensor([[0, 0]])",
+		"pad_token: <pad>", "pad_token='<pad>', eos_token='</s>'", `"eos_token": "<|endoftext|>"`, `"tokens": ["Hello", " world", "Ġ2024"]`, `"tokens": [1, 2, 3]`, `tokens=['the', 'cat', 'h100']`, `"tokens": "512"`, `"prompt_tokens": ["fp8e4m3fn8"]`, `"tokens": ["layer_12345678"]`,
+		"tokenizer: /models/tok/tokenizer.json", "tokenizer_path: /models/tok", "api-key:\n  file: x", "key: |\n  text", "tokens: |\n  a b", "token_ids: >\n  12", "password: true", "bearer authentication failed", "bearer token", "Bearer channel", "the bearer certificates", "bearer of strengths",
+		"ssh login.cluster.edu -p 2222", "docker run -p 8080:80", "docker run --name login-test -p 8080", "docker login", "mkdir -p /data/x", "git log -p file", "nvprof -p x", "ENV", "ENV MODE fast", "env TOKENIZER x", "ENV PATH /usr/bin",
+		"don't pass; it's 3", "forward pass: don't", "Authorization: ", "authorization is needed", "key='value'", `sort="key"`, "key=b'x'", "f('password=' + x, y)", `"token=" + x`, `print("password: ")`, "self.assertIn('x-goog-credential=' + email, out)",
 		"torch.nn.modules.linear.Linear_ForwardPass2", "dtype=torch.float8_e4m3fn", "name: FlashAttnFwdSm90TmaGmmaWarpSpecialized", "arch=compute_90a,code=sm_90a", "--gpu-metrics-devices=all",
 	} {
 		if got := mask.Text(text); got != text {

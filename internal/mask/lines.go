@@ -2,13 +2,17 @@ package mask
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// Lines takes out of a text that comes line by line what only earlier lines say is secret: the rest of a key that is written out, and a value
-// below its name. What a line says by itself is for Text, after it. It keeps no more than the end of one line.
+// Lines takes out of a text that comes line by line what only earlier lines say is secret: the rest of a key that is written out, a value below
+// its name, and one that goes over lines. What a line says by itself is for Text, after it. It keeps no more than the end of one line.
 type Lines struct {
 	before string // the line before, where its value may follow
+	quote  mark   // of the value that goes on
+	block  int    // by how many blanks a value of YAML is farther in; 0 none
+	most   int    // lines that the value may have more
 	key    armor
 	indent string // what stands before the first line of the key
 	left   int    // lines in which the key may go on
@@ -25,18 +29,83 @@ const (
 
 const (
 	mostBetween = 200 // lines of others within a key
+	mostOfValue = 16  // lines of a value in quotes: they may not be meant as such
 	leastOfKey  = 32  // bytes of a line that is known as one of a key by itself
 )
 
 // Line is the next line, without its end.
 func (l *Lines) Line(s string) string {
 	out := l.armored(s)
+	if l.quote != 0 || l.block > 0 {
+		var goesOn bool
+		if out, goesOn = l.rest(out); goesOn {
+			return out
+		}
+	}
 	if l.before != "" {
 		out = l.below(out)
 	} else if opens(out) {
 		l.before = tail(out)
 	}
+	if l.key == outside {
+		l.longer(out)
+	}
 	return out
+}
+
+// longer looks for a secret that a line begins and does not end. Where no value can be open it costs no more than to count quotes.
+func (l *Lines) longer(s string) {
+	if n := blockSign(s); n >= 2 && (s[n-1] == '|' || s[n-1] == '>') && isBlank(s[n-2]) {
+		f := finder{text: s + "\n" + strings.Repeat(" ", indent(s)+1) + "x"}
+		f.find()
+		if slices.ContainsFunc(f.spans, func(sp span) bool { return sp.to == len(f.text) }) {
+			l.block = indent(s) + 1
+		}
+		return
+	}
+	if strings.Count(s, `"`)%2 == 0 && strings.Count(s, `'`)%2 == 0 {
+		return
+	}
+	f := finder{text: s}
+	f.find()
+	l.quote, l.most = f.open, mostOfValue
+}
+
+// blockSign is behind what may be the sign of a text of YAML at the end of a line.
+func blockSign(s string) int {
+	n := len(s)
+	for n > 0 && strings.IndexByte(" \t\r+-0123456789", s[n-1]) >= 0 {
+		n--
+	}
+	return n
+}
+
+// rest masks a line of a value that goes on; false where that ended before.
+func (l *Lines) rest(s string) (out string, goesOn bool) {
+	in := indent(s)
+	switch {
+	case l.block > 0 && in < l.block && in < len(s):
+		l.block = 0
+		return s, false
+	case l.block > 0:
+		return s[:in] + hidden(s[in:]), true
+	}
+	end := l.quote.closes(s)
+	if l.most--; end > 0 || l.most == 0 {
+		l.quote = 0
+	}
+	if end == 0 {
+		end = len(s)
+	}
+	return s[:min(in, end)] + hidden(s[min(in, end):end]) + s[end:], true
+}
+
+// hidden is what is shown of a secret; of none, nothing.
+func hidden(s string) string {
+	if s == "" {
+		return s
+	}
+	return masked
 }
 
 // Lost says that a part of the text was not seen: a key may have begun in it.
@@ -95,7 +164,7 @@ func (l *Lines) armored(s string) string {
 
 // begins looks for a key that begins in a line, from a place on, and does not end there.
 func (l *Lines) begins(s string, from int) bool {
-	if !strings.Contains(s, "----") && !strings.Contains(s, "Lines: ") { // all output of a workload goes through here
+	if !strings.Contains(s, "----") && !strings.HasPrefix(s[from:], "Private-Lines: ") { // all output of a workload goes through here
 		return false
 	}
 	at := armorBegins.FindAllStringIndex(s[from:], -1)
@@ -159,11 +228,33 @@ func after(indent, s string) (rest string, ok bool) {
 
 // opens reports whether the value of what a line ends with may stand on the next.
 func opens(s string) bool {
-	s = strings.TrimRight(s, " \t\r")
+	for s != "" && isBlank(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
 	if s == "" {
 		return false
 	}
-	return strings.IndexByte(`=:\,`, s[len(s)-1]) >= 0 || strings.HasPrefix(s[strings.LastIndexAny(s, " \t\"'")+1:], "-")
+	if strings.IndexByte(`=:\,`, s[len(s)-1]) >= 0 {
+		return true
+	}
+	last := len(s)
+	for last > 0 && !isBlank(s[last-1]) && !isQuote(s[last-1]) {
+		last--
+	}
+	return strings.HasPrefix(s[last:], "-") || isCalled(s)
+}
+
+// isCalled reports whether a line ends with the name of a value that may stand below: name: HF_TOKEN.
+func isCalled(s string) bool {
+	at := len(s)
+	for at > 0 && (isNameByte(s[at-1]) || isQuote(s[at-1]) || s[at-1] == '\\') {
+		at--
+	}
+	sign := at
+	for sign > 0 && s[sign-1] == ' ' {
+		sign--
+	}
+	return sign > 0 && (s[sign-1] == ':' || s[sign-1] == '=') && called.MatchString(tail(s[:at]))
 }
 
 // below masks what the line before says is secret.

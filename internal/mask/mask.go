@@ -42,6 +42,8 @@ type span struct {
 type finder struct {
 	text     string
 	isStored bool // see Stored
+	unclosed mark // of the value that was looked at last
+	open     mark // of the secret that was found last
 	spans    []span
 }
 
@@ -95,7 +97,7 @@ func Argv(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, a := range argv {
 		out[i] = Text(a)
-		if name, _, ok := strings.Cut(a, "="); ok && isSecretName(name, pairOf(name)) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
+		if name, value, ok := strings.Cut(a, "="); ok && isSecretName(name, pairOf(name)) && !isNothing(value) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
 			out[i] = name + "=" + masked
 		}
 		if i > 0 && strings.HasPrefix(argv[i-1], "-") {
@@ -104,6 +106,9 @@ func Argv(argv []string) []string {
 		if i > 0 && isPasswordWord(argv[:i], a) {
 			out[i] = a[:2] + masked
 		}
+		if i > 0 && argv[i-1] == "-p" && !strings.HasPrefix(a, "-") && takesPassword(argv[:i-1]) {
+			out[i] = masked
+		}
 	}
 	return out
 }
@@ -111,7 +116,7 @@ func Argv(argv []string) []string {
 // afterOption masks the word that follows an option.
 func afterOption(option, word, otherwise string) string {
 	switch {
-	case isSecretName(option, anOption) && !strings.HasPrefix(word, "--"):
+	case isSecretName(option, anOption) && !strings.HasPrefix(word, "--") && !isNothing(word):
 		return masked
 	case isLogin(option):
 		if n := loginSecret(word); n > 0 {

@@ -51,6 +51,8 @@ func TestCommand(t *testing.T) {
 		{[]string{"bash", "-c", "HF_TOKEN=abc run --api-key def"}, "bash -c 'HF_TOKEN=*** run --api-key ***'"},
 		{[]string{"x", "it's", "", "a b"}, `x 'it'\''s' '' 'a b'`},
 		{[]string{"env", "PGPASSWORD=a b c"}, "env 'PGPASSWORD=***'"}, {[]string{"x", "--tokens-secret", "abc"}, "x --tokens-secret '***'"},
+		{[]string{"docker", "login", "-u", "ann", "-p", "abc", "host"}, "docker login -u ann -p '***' host"}, {[]string{"sshpass", "-p", "abc", "ssh", "-p", "22"}, "sshpass -p '***' ssh -p 22"}, {[]string{"docker", "run", "-p", "80:80", "login"}, "docker run -p 80:80 login"},
+		{[]string{"env", "GITHUB_PAT=abc", "GH_PAT=abc", "x", "pw=abc", "path=/x"}, "env 'GITHUB_PAT=***' 'GH_PAT=***' x 'pw=***' path=/x"}, {[]string{"x", "--pw", "none", "--api-key=None", "--hf-token", ""}, "x --pw none --api-key=None --hf-token ''"},
 		{[]string{"x", "--token"}, "x --token"}, {[]string{"x", "--header", "Authorization: Bearer abcdefgh"}, "x --header 'Authorization: Bearer ***'"},
 	} {
 		if got := mask.Command(c.argv); got != c.want {

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // where is how a value follows its name: it says how sure a name must be.
@@ -30,7 +29,15 @@ func pairOf(name string) where {
 
 // isVariable reports whether a name is written as those of variables of an environment are.
 func isVariable(name string) bool {
-	return len(name) > 2 && strings.ToUpper(name) == name && strings.ToLower(name) != name
+	hasLetter := false
+	for i := range len(name) {
+		if c := name[i]; c >= 'a' && c <= 'z' {
+			return false
+		} else if c >= 'A' && c <= 'Z' {
+			hasLetter = true
+		}
+	}
+	return len(name) > 2 && hasLetter
 }
 
 // What names of secrets are made of, in lower case. Names are read by hand: a regular expression takes microseconds, and some captures name tokens
@@ -39,8 +46,8 @@ var (
 	surely      = strings.Fields("secret password passwd passphrase passcode credential cookie mnemonic sharedaccesssignature amz-signature amz-credential goog-signature goog-credential")
 	keyOwners   = strings.Fields("api access account private auth signing encryption encrypt master deploy license licence subscription storage service shared client consumer nvidia ssh wandb hf openai anthropic azure aws gcp")
 	tokenOwners = strings.Fields("hf auth access api refresh session security bearer github gitlab gh wandb slack bot deploy personal private oauth jwt csrf id web hub")
-	likely      = strings.Fields("pass pwd auth jwt creds otp")      // as the last word
-	byOption    = strings.Fields("pw pin dsn sas bearer")            // as the last word of the name of an option or a variable
+	likely      = strings.Fields("pass pwd pw auth jwt creds otp")   // as the last word
+	byOption    = strings.Fields("pin dsn sas bearer pat")           // as the last word of the name of an option or a variable
 	byQuery     = strings.Fields("sig signature key code token jwt") // as a parameter of an address
 
 	// Words of names that count or name tokens of text, or say where something lies or how things are sorted.
@@ -65,7 +72,7 @@ func isSecretName(name string, w where) bool {
 		return false
 	}
 	last := lastWord(n)
-	return strings.HasSuffix(n, "token") || slices.Contains(likely, last) ||
+	return strings.HasSuffix(n, "token") || slices.Contains(likely, last) && n != "conv_pw" || isOwned(n, "pat") ||
 		(w == anOption || w == aVariable) && (strings.HasSuffix(strings.TrimSuffix(n, "s"), "key") || strings.HasSuffix(strings.TrimRight(n, "0123456789"), "token") || slices.Contains(byOption, last))
 }
 
@@ -74,7 +81,7 @@ func isSurely(n string) bool {
 	if slices.ContainsFunc(surely, func(word string) bool { return strings.Contains(n, word) }) {
 		return true
 	}
-	if owner, ok := strings.CutSuffix(strings.TrimSuffix(n, "s"), "token"); ok && slices.Contains(tokenOwners, lastWord(strings.TrimRight(owner, "_.-"))) {
+	if isOwned(strings.TrimSuffix(n, "s"), "token") {
 		return true
 	}
 	for at := 0; ; {
@@ -83,10 +90,16 @@ func isSurely(n string) bool {
 			return false
 		}
 		at += i + len("key")
-		if rest := strings.TrimPrefix(n[at:], "s"); (rest == "" || isSeparator(rest[0])) && endsWith(strings.TrimRight(n[:at-len("key")], "_.-"), keyOwners) {
+		if rest := strings.TrimPrefix(n[at:], "s"); (rest == "" || isSeparator(rest[0])) && endsWith(trimSeparators(n[:at-len("key")]), keyOwners) {
 			return true
 		}
 	}
+}
+
+// isOwned reports whether a name ends with a word, and what has a secret of that name stands before it.
+func isOwned(n, word string) bool {
+	owner, ok := strings.CutSuffix(n, word)
+	return ok && slices.Contains(tokenOwners, lastWord(trimSeparators(owner)))
 }
 
 // countsTokens reports whether a name counts or names tokens of text.
@@ -100,7 +113,7 @@ func countsTokens(n string) bool {
 		return true
 	}
 	if rest = strings.TrimPrefix(rest, "s"); rest == "" {
-		return slices.Contains(tokenKinds, lastWord(strings.TrimRight(n[:i], "_.-")))
+		return slices.Contains(tokenKinds, lastWord(trimSeparators(n[:i])))
 	}
 	return isSeparator(rest[0]) && slices.ContainsFunc(tokenCounts, func(word string) bool { return strings.HasPrefix(rest[1:], word) })
 }
@@ -113,7 +126,21 @@ func isSorted(n string) bool {
 
 func isSeparator(c byte) bool { return c == '_' || c == '.' || c == '-' }
 
-func lastWord(n string) string { return n[strings.LastIndexAny(n, "_.-")+1:] }
+func lastWord(n string) string {
+	at := len(n)
+	for at > 0 && !isSeparator(n[at-1]) {
+		at--
+	}
+	return n[at:]
+}
+
+// trimSeparators is a name without what parts its words at its end.
+func trimSeparators(n string) string {
+	for n != "" && isSeparator(n[len(n)-1]) {
+		n = n[:len(n)-1]
+	}
+	return n
+}
 
 func endsWith(n string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(n, word) })
@@ -122,11 +149,19 @@ func endsWith(n string, words []string) bool {
 // isPlainValue reports whether a value is none that a secret has: a switch, nothing, and a small number where the name is that of a token, a
 // pass or a key, which are counted too.
 func isPlainValue(name, value string) bool {
+	return isNothing(value) || len(value) <= 9 && strings.Trim(value, "0123456789") == "" && slices.Contains(counted, lastWord(strings.ToLower(name)))
+}
+
+// isNothing reports whether a value is a switch, or says that there is none.
+func isNothing(value string) bool {
+	if len(value) > len("false") {
+		return false
+	}
 	switch strings.ToLower(value) {
 	case "", "true", "false", "none", "null", "nil", "yes", "no", "on", "off":
 		return true
 	}
-	return len(value) <= 9 && strings.Trim(value, "0123456789") == "" && slices.Contains(counted, lastWord(strings.ToLower(name)))
+	return false
 }
 
 var counted = strings.Fields("token pass key auth")
@@ -150,6 +185,12 @@ func (f *finder) named(from, to int) {
 	if w != anOption && from > 0 && (s[from-1] == '?' || s[from-1] == '&') {
 		w = aQuery
 	}
+	if begin, end, ok := element(s, from, to); ok {
+		if isSecretName(name, w) && !isPlainValue(name, s[begin:end]) {
+			f.add(begin, end)
+		}
+		return
+	}
 	at, ok := f.separator(name, from, to)
 	if !ok {
 		return
@@ -158,25 +199,45 @@ func (f *finder) named(from, to int) {
 		w = anOption
 	}
 	if !isSecretName(name, w) {
+		if len(name) >= len("tokens") && strings.EqualFold(name[len(name)-len("tokens"):], "tokens") {
+			f.tokens(name, at)
+		}
 		return
 	}
 	stops := " \t\r\n,;\"'"
 	if w == aQuery {
 		stops += "&#"
 	}
-	begin, end := f.value(at, stops)
+	behind := at
+	if at < len(s) && (s[at] == '!' || s[at] == '&') {
+		behind += len(tagged.FindString(s[at:]))
+	}
+	begin, end := f.value(behind, stops)
 	value := s[begin:end]
 	if begin == end || value == `'***'` || value == `"***"` {
 		return
 	}
-	isQuoted := value != "" && (value[0] == '"' || value[0] == '\'')
+	isQuoted := isQuote(value[0]) || begin > behind
+	if said := strings.Trim(value, `"'`); said == "" {
+		f.open = f.unclosed
+		return
+	} else if isNothing(said) || w != anOption && isPlainValue(name, said) {
+		return
+	}
+	if begin == behind {
+		begin = at
+	}
 	switch {
-	case w != anOption && isPlainValue(name, strings.Trim(value, `"'`)):
+	case w == aPair && strings.EqualFold(lastWord(name), "pw") && strings.Trim(value, "0123456789") == "": // of a convolution
 	case w == aPair && !isQuoted && s[at-1] != '=' && slices.Contains(plainWords, lastWord(strings.ToLower(name))) && !isSurely(strings.ToLower(name)): // a sentence: "forward pass: warm-up"
 	default:
 		f.add(begin, end)
+		f.open = f.unclosed
 	}
 }
+
+// tagged says of what kind a value of YAML is, or gives it a name.
+var tagged = regexp.MustCompile(`^(?:[!&][^\s"',]*[ \t]+)+`)
 
 // logsIn are the calls of a program that take a key.
 var logsIn = regexp.MustCompile(`(?i)(?:login|client|authenticate|configure)\([^()]*$`)
@@ -200,9 +261,10 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 		next = past(s, next, "=:>")
 	case strings.HasPrefix(s[next:], "%3D") || strings.HasPrefix(s[next:], "%3d"):
 		return next + len("%3D"), true
+	case strings.IndexByte(`,;"'vV`, s[next]) >= 0 && (closed || from > 0 && s[from-1] == '<' || called.MatchString(tail(s[:from]))) && itsValue.MatchString(s[at:]):
+		next = at + len(itsValue.FindString(s[at:]))
 	case closed && s[next] == ',':
 		next++
-		next += len(itsValue.FindString(s[next:]))
 	case closed || next == at:
 		return 0, false
 	case strings.HasPrefix(name, "-"):
@@ -218,8 +280,11 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	return nextLine(s, next), true
 }
 
-// itsValue comes between a name and its value where both are members: {"name": "HF_TOKEN", "value": "..."}.
-var itsValue = regexp.MustCompile(`^\s*\\?["']value\\?["']\s*:\s*`)
+// called stands before a name, and itsValue behind it, where name and value are members: {"name": "HF_TOKEN", "value": "..."}.
+var (
+	called   = regexp.MustCompile(`(?i)(?:name|key|env|variable)\\?["']?\s*[:=]\s*\\?["']?$`)
+	itsValue = regexp.MustCompile(`^\s*[,;]?\s*\\?["']?(?i:value)\\?["']?\s*[:=]\s*`)
+)
 
 // continued is where the line goes on that ends in a backslash at a place; else the place.
 func continued(s string, at int) int {
@@ -247,64 +312,4 @@ func nextLine(s string, at int) int {
 var oneValue = regexp.MustCompile(`^[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'\\]*[^\s"':{\[(,\\])[ \t]*,?[ \t]*$`)
 
 // exports are the commands that set a variable without a sign between its name and its value.
-var exports = regexp.MustCompile(`(?:^|[\s;&|(])(?:export|setenv|set|putenv)\s+$`)
-
-// value returns the value at a place: what quotes enclose, with them, or all up to a stop.
-func (f *finder) value(at int, stops string) (from, to int) {
-	s := f.text
-	if strings.HasPrefix(s[at:], masked) { // masked before
-		return at, at
-	}
-	if at < len(s) && strings.IndexByte("[({", s[at]) >= 0 {
-		if to := enclosed(s, at); strings.ContainsFunc(s[at:to], unicode.IsLetter) { // numbers alone are tokens of text
-			return at, to
-		}
-		return at, at
-	}
-	escaped := at < len(s) && s[at] == '\\'
-	from = at
-	if escaped {
-		at++
-	}
-	if at == len(s) || s[at] != '"' && s[at] != '\'' {
-		to = upTo(s, from, stops)
-		for to > from && to < len(s) && s[to-1] == '\\' && (s[to] == '\n' || s[to] == '\r') { // the word goes on in the next line
-			to = upTo(s, upTo(s, to, "\n")+1, stops)
-		}
-		return from, to
-	}
-	quote := s[at]
-	for i := at + 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && escaped && i+1 < len(s) && s[i+1] == quote:
-			return from, i + 2
-		case s[i] == '\\' && quote == '"':
-			i++
-		case s[i] == quote:
-			return from, i + 1
-		}
-	}
-	return from, upTo(s, at+1, stops)
-}
-
-// enclosed is behind the bracket that closes the one at a place, or the end of the line.
-func enclosed(s string, at int) int {
-	depth, quote := 0, byte(0)
-	for i := at; i < len(s) && s[i] != '\n' && s[i] != '\r'; i++ {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case strings.IndexByte("[({", c) >= 0:
-			depth++
-		case strings.IndexByte("])}", c) >= 0:
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return upTo(s, at, "\r\n")
-}
+var exports = regexp.MustCompile(`(?:^|[\s;&|(])(?:export|setenv|set|putenv|ENV)\s+$`)

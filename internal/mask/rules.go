@@ -14,7 +14,7 @@ type group struct {
 // rules are all that is looked for but random values.
 func rules() []group {
 	out := []group{
-		{(*finder).named, []string{"token", "secret", "pass", "pwd", "pw", "key", "auth", "cred", "cookie", "dsn", "pin", "sig", "otp", "mnemonic", "jwt", "bearer", "code="}},
+		{(*finder).named, []string{"token", "secret", "pass", "pwd", "pw", "key", "auth", "cred", "cookie", "dsn", "pin", "sig", "otp", "mnemonic", "jwt", "bearer", "code=", "_pat", "-pat", "pat="}},
 		{(*finder).header, []string{"authorization", "cookie:"}},
 		{(*finder).scheme, []string{"bearer ", "basic "}},
 		{(*finder).userinfo, []string{"://"}},
@@ -71,7 +71,10 @@ func blanks(s string, from int) int {
 }
 
 // schemes stand before what an Authorization header says.
-var schemes = regexp.MustCompile(`(?i)^(?:bearer|basic|token|key|apikey|digest|negotiate)\s+`)
+var schemes = regexp.MustCompile(`(?i)^(?:bearer|basic|token|key|apikey|digest|negotiate|ntlm|oauth|hawk|signature|aws4-hmac-sha256)\s+`)
+
+// parameters are what some schemes have in place of one value.
+var parameters = regexp.MustCompile(`^(?:[\w-]+=(?:\\*"[^"\n]*"|'[^'\n]*'|[^\s,;"'\\]+)[ \t]*[,;]?[ \t]*)+`)
 
 // header masks the rest of a header's line.
 func (f *finder) header(from, to int) {
@@ -83,14 +86,38 @@ func (f *finder) header(from, to int) {
 		}
 		at++
 	}
-	at = past(s, blanks(s, at), `\"'`)
-	at += len(schemes.FindString(s[at:]))
-	f.add(at, upTo(s, at, "\r\n\\\"'"))
+	begin := blanks(s, at)
+	if next := past(s, begin, "bru"); next < len(s) && isQuote(s[next]) { // of Python
+		begin = next
+	}
+	at = past(s, begin, `\"'`)
+	value := at + len(schemes.FindString(s[at:]))
+	if strings.HasPrefix(s[value:], masked) { // before
+		return
+	}
+	if at > begin {
+		_, end := f.value(begin, "\r\n")
+		f.add(value, max(value, begin+len(strings.TrimRight(s[begin:end], `\"'`))))
+		return
+	}
+	for from > 0 && isNameByte(s[from-1]) {
+		from--
+	}
+	end := upTo(s, value, "\r\n\\\"'")
+	if n := len(parameters.FindString(s[value:])); n > 0 {
+		if end = value + n; from > 0 && s[from-1] == '\'' { // all of it is within quotes
+			end = upTo(s, value, "\r\n'")
+		}
+	}
+	f.add(value, end)
 }
 
 // past is behind the bytes of a set at a place.
 func past(s string, at int, set string) int {
-	return len(s) - len(strings.TrimLeft(s[at:], set))
+	for at < len(s) && strings.IndexByte(set, s[at]) >= 0 {
+		at++
+	}
+	return at
 }
 
 // scheme masks what follows the scheme of a header, where it looks like no word.
@@ -100,9 +127,23 @@ func (f *finder) scheme(from, to int) {
 	}
 	at := blanks(f.text, to)
 	end := run(f.text, at, "._~+/=-")
-	if value := f.text[at:end]; len(value) >= 8 && strings.ContainsFunc(value, func(r rune) bool { return r < 'a' || r > 'z' }) {
+	if value := f.text[at:end]; len(value) >= 8 && !isWord(value) {
 		f.add(at, end)
 	}
+}
+
+// isWord reports whether a text may be a word: small letters, of which not many consonants follow each other.
+func isWord(s string) bool {
+	consonants := 0
+	for i := range len(s) {
+		if consonants++; s[i] < 'a' || s[i] > 'z' || consonants == 6 {
+			return false
+		}
+		if strings.IndexByte("aeiouy", s[i]) >= 0 {
+			consonants = 0
+		}
+	}
+	return true
 }
 
 // userinfo masks the password in a URL, and a user's name where there is no password. A password may have a / in it.
@@ -212,11 +253,19 @@ func isPasswordWord(before []string, word string) bool {
 	return len(value) >= 6 && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, func(r rune) bool { return r > '9' }) && !strings.ContainsAny(value, "-_,") && !notPassword.MatchString(word)
 }
 
-// passwordFlag masks a -pPASSWORD in a command line, and what follows sshpass' -p.
+// passwordBefore are the programs that take a password behind -p.
+var passwordBefore = regexp.MustCompile(`(?:^|[\s;&|(/'"])(?:sshpass|mongo\w*\s[^;&|\n]*|(?:docker|podman|nerdctl|buildah|skopeo|oras|crane|helm|regctl|az|oc|cf)\s[^;&|\n]*\blogin(?:\s[^;&|\n]*)?)\s*$`)
+
+// takesPassword reports whether -p behind some words has a password behind it.
+func takesPassword(before []string) bool {
+	return passwordBefore.MatchString(tail(strings.Join(before[max(0, len(before)-lookBack):], " ")))
+}
+
+// passwordFlag masks a -pPASSWORD in a command line, and what follows the -p of programs that take one there.
 func (f *finder) passwordFlag(from, to int) {
 	at := from + 1
 	end := upTo(f.text, at, " \t\r\n\"'")
-	if end == to && strings.HasSuffix(f.text[:from], "sshpass") {
+	if end == to && takesPassword([]string{f.text[:from]}) {
 		f.add(f.value(blanks(f.text, to), " \t\r\n"))
 		return
 	}

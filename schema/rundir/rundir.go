@@ -39,7 +39,7 @@ type Manifest struct {
 	Argv        []string   `json:"argv"`                  // of the workload, secrets masked
 	WorkloadKey string     `json:"workload_key"`          // hash of argv and folder
 	OptionsKey  string     `json:"options_key,omitempty"` // hash of the options and inputs
-	Folder      string     `json:"folder"`                // working folder
+	Folder      string     `json:"folder"`                // working folder, secrets masked
 	Host        string     `json:"host,omitempty"`
 	Node        *Node      `json:"node,omitempty"` // nil for a capture that is a run by itself
 	Git         *Git       `json:"git,omitempty"`
