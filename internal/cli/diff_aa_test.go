@@ -63,6 +63,25 @@ func TestSameTwice(t *testing.T) {
 	})
 }
 
+// TestAssumeNoise: to assume less noise than is known lets no change be told later than without.
+func TestAssumeNoise(t *testing.T) {
+	t.Parallel()
+	p := reading(t, repeated)
+	known, told := p.diff("sdpa-1", "eager"), 0
+	for _, noise := range []string{"0%", "1%", "5%"} {
+		for i, s := range p.diff("sdpa-1", "eager", "--assume-noise", noise).Stages {
+			if a, b := known.Stages[i].Comparison.Smallest, s.Comparison.Smallest; a != nil {
+				if told++; b == nil || *b > max(*a, 0.05)*1.000001 {
+					t.Errorf("%s, with noise of %s: %s\nwithout: %s", s.Stage, noise, s.Words, known.Stages[i].Words)
+				}
+			}
+		}
+	}
+	if told < 6 {
+		t.Errorf("%d comparisons", told)
+	}
+}
+
 // TestSameCode: two captures of the same code on the same machine, each of three repeats, are not told to differ.
 func TestSameCode(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,8 @@ type diffedStage struct {
 		High   *float64 `json:"high_ratio"`
 		P      *float64 `json:"p"`
 		Why    string
+
+		Smallest *float64 `json:"smallest_ratio"`
 	}
 }
 

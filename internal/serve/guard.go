@@ -233,9 +233,9 @@ func (g Guard) isOrigin(w http.ResponseWriter, r *http.Request) bool {
 	if slices.Contains(g.Origins, origin) {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Last-Event-ID, Upload-Offset")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range, Upload-Offset")
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE, HEAD")
-		h.Set("Access-Control-Expose-Headers", "ETag, Location, Upload-Offset")
+		h.Set("Access-Control-Expose-Headers", "Content-Range, ETag, Location, Upload-Offset")
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		return true
 	}

@@ -93,8 +93,8 @@ func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) 
 // compare is the comparison of samples that fits what they are, as one of so many.
 func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, among int) stats.Comparison {
 	o.Comparisons, o.Exact = among, what == countFigure
-	if o.Noise == nil {
-		o.Noise = s.alone(what)
+	if o.Noise == nil || o.Noise.DF == 0 { // the user said how much, and nothing else is known of the workload
+		o.Noise = o.Noise.Over(s.alone(what))
 	}
 	if s.level == byPass {
 		o.Paired = s.paired && len(a) == len(s.a.groups) && len(b) == len(s.b.groups)

@@ -170,7 +170,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	r.conclude(c)
 	for i, st := range r.Stages {
-		if note := known.noiseNote(c.stages[i], st.Metric); note != "" && !r.Same && st.Name != outside {
+		if note := known.noiseNote(c.stages[i], st.Metric); note != "" && r.Options.AssumeNoise == nil && !r.Same && st.Name != outside {
 			r.Notes = append(r.Notes, note)
 		}
 	}

@@ -151,9 +151,7 @@ func spanOf(metric string) string {
 // statsFor returns what counts as a change of a stage's metric.
 func (c *comparer) statsFor(s *stagePair, metric string, noise func(stage, metric string) *stats.Noise) stats.Options {
 	o := c.options.Stats
-	if o.Noise == nil {
-		o.Noise = s.usable(noise(s.name, spanOf(metric)))
-	}
+	o.Noise = o.Noise.Over(s.usable(noise(s.name, spanOf(metric))))
 	return o
 }
 

@@ -145,7 +145,7 @@ type surroundings struct {
 	sources     []Source
 }
 
-// surround asks what differs between the sides, and how much runs of the same things vary unless the caller says.
+// surround asks what differs between the sides, and how much runs of the same things vary.
 func surround(ctx context.Context, asker frame.Asker, a, b Side, o Options) (surroundings, error) {
 	s := surroundings{alpha: o.Stats.Alpha, sides: [2][]string{a.ids(), b.ids()}}
 	s.compared = slices.Concat(s.sides[0], s.sides[1])
@@ -155,9 +155,6 @@ func surround(ctx context.Context, asker frame.Asker, a, b Side, o Options) (sur
 	}
 	s.sources = []Source{sourceOf("", f)}
 	s.differences = conditions.Differences(runs[:len(a.Runs)], runs[len(a.Runs):])
-	if o.Stats.Noise != nil {
-		return s, nil
-	}
 	var sources [2][]Source
 	machine := func(r conditions.Run) string { return r.Value("host") + "\n" + r.Value("GPU") }
 	s.history, sources[0], err = askEach(ctx, asker, noiseRows, runs, func(r conditions.Run) string {

@@ -54,9 +54,7 @@ func (s *stagePair) judgeUnprofiled(o stats.Options, among int) *Metric {
 		return nil
 	}
 	o.Comparisons = among
-	if o.Noise == nil {
-		o.Noise = s.alone(spanFigure)
-	}
+	o.Noise = o.Noise.Over(s.alone(spanFigure))
 	return &Metric{Name: aloneMetric, Unit: "ns", LessIsBetter: true, Comparison: stats.CompareRuns(a, b, o)}
 }
 

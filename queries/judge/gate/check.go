@@ -196,12 +196,13 @@ func (j *judging) noise(c *Check) *stats.Noise {
 	if c.Unit == Count {
 		return nil
 	}
-	if j.o.AssumeNoise != nil {
-		return stats.AssumeNoise(*j.o.AssumeNoise)
-	}
 	metric := c.Rule.Metric
 	if c.Rule.Kind == KernelTime {
 		metric = sumMetric
 	}
-	return j.both.Noise(c.Stage, metric)
+	known := j.both.Noise(c.Stage, metric)
+	if j.o.AssumeNoise != nil {
+		return stats.AssumeNoise(*j.o.AssumeNoise).Over(known)
+	}
+	return known
 }

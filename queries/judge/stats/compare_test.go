@@ -170,6 +170,41 @@ func TestProperties(t *testing.T) {
 	}
 }
 
+// TestAssumeLess: to assume noise hides no change beyond it that would be seen without, and to assume less never hides more.
+func TestAssumeLess(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	known := []*Noise{nil, {SD: 0.19, DF: 72, From: "elsewhere"}, {SD: 0.005, DF: 72, PassSD: 0.003, PassDF: 72, From: "elsewhere"}, {Floor: 0.04, SD: 0.01, DF: 6}, {DF: 4}}
+	for i := range 1500 {
+		noise := noises[i%len(noises)].draw
+		a, b := draws(r, 1+r.IntN(7), noise), draws(r, 1+r.IntN(7), noise)
+		n := known[r.IntN(len(known))]
+		name, compare := "passes", Compare
+		if i%2 == 1 {
+			name, compare = "runs", CompareRuns
+		}
+		o := DefaultOptions()
+		o.Comparisons = 1 + r.IntN(5)
+		o.Noise = n
+		base := compare(a, b, o)
+		var last *float64
+		for _, ratio := range []float64{0, 0.001, 0.01, 0.05, 0.3, 2} {
+			o.Noise = AssumeNoise(ratio).Over(n)
+			c := compare(a, b, o)
+			if base.Smallest != nil && (c.Smallest == nil || *c.Smallest > math.Max(*base.Smallest, ratio)*(1+1e-9)) {
+				t.Fatalf("%s %v %v, %+v: with %v assumed changes below %v cannot be told, without below %v", name, a, b, n, ratio, show(c.Smallest), *base.Smallest)
+			}
+			if last != nil && (c.Smallest == nil || *c.Smallest < *last) {
+				t.Fatalf("%s %v %v, %+v: with %v assumed %v, with less %v", name, a, b, n, ratio, show(c.Smallest), *last)
+			}
+			last = c.Smallest
+			if c.NoiseFrom != "" || c.Verdict == Changed && math.Abs(math.Log1p(*c.Effect)) < math.Log1p(ratio) {
+				t.Fatalf("%s %v %v, %+v: with %v assumed %+v", name, a, b, n, ratio, c)
+			}
+		}
+	}
+}
+
 func show(p *float64) any {
 	if p == nil {
 		return "none"

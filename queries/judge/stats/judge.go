@@ -185,7 +185,11 @@ func (c Comparison) Processes(o Options) int {
 
 // moreProcesses is what tells by how much processes of the same code differ.
 func (c Comparison) moreProcesses(o Options) string {
-	return fmt.Sprintf(": capture each side with prof capture --repeats %d, or give the noise with --assume-noise 3%%", max(FewProcesses, c.Processes(o)))
+	text := fmt.Sprintf(": capture each side with prof capture --repeats %d", max(FewProcesses, c.Processes(o)))
+	if c.FloorAssumed {
+		return text
+	}
+	return text + ", or give the noise with --assume-noise 3%"
 }
 
 // missing returns what would tell more.

@@ -41,6 +41,20 @@ func AssumeNoise(ratio float64) *Noise {
 	return &Noise{Floor: ratio, Assumed: true}
 }
 
+// Over is n where it tells all there is to tell, with what else is known of noise: a floor that the user vouches for says nothing of the spread that is seen
+// beside it, and to forget that would tell less the less noise is assumed.
+func (n *Noise) Over(known *Noise) *Noise {
+	if n == nil {
+		return known
+	}
+	if !n.Assumed || known == nil {
+		return n
+	}
+	both := *known
+	both.Floor, both.Assumed = n.Floor, true
+	return &both
+}
+
 // floor is Floor, or where only the spread is known what follows from it.
 func (n *Noise) floor(alpha float64) float64 {
 	if n.Assumed || n.Floor > 0 || n.DF == 0 {
@@ -49,14 +63,20 @@ func (n *Noise) floor(alpha float64) float64 {
 	return math.Expm1(quantileT(alpha, float64(n.DF)) * n.SD * math.Sqrt2)
 }
 
-// learned reports whether n tells a spread. One of 0 is of copies, or of too few runs to have met any noise.
-func (n *Noise) learned() bool { return n != nil && !n.Assumed && n.DF > 0 && n.SD > 0 }
+// tells reports whether n tells a spread. One of 0 is of copies, or of too few runs to have met any noise.
+func (n *Noise) tells() bool { return n != nil && n.DF > 0 && n.SD > 0 }
+
+// learned reports whether that spread is all that n tells: there is no floor that the user vouches for.
+func (n *Noise) learned() bool { return n.tells() && !n.Assumed }
 
 // setFloor says that a change must be beyond the noise between runs.
 func (c *Comparison) setFloor(n *Noise) {
 	lone := c.NA == 1 || c.NB == 1 // tell nothing without a noise that is known
 	if n != nil && (n.Assumed || n.learned() && (n.From == "" || !lone)) {
-		c.Floor, c.FloorAssumed, c.NoiseFrom = new(n.floor(DefaultAlpha)), n.Assumed, n.From
+		c.Floor, c.FloorAssumed = new(n.floor(DefaultAlpha)), n.Assumed
+		if !n.Assumed {
+			c.NoiseFrom = n.From
+		}
 	}
 }
 

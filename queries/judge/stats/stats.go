@@ -49,8 +49,8 @@ const (
 // Noise is how much runs of the same thing vary.
 type Noise struct {
 	Floor   float64 // the largest relative change between two runs of the same thing that counts as noise at Alpha
-	SD      float64 // standard deviation of the logarithm of a run's value; 0 where Floor was assumed
-	DF      int     // degrees of freedom of SD: runs less groups; 0 where Floor was assumed
+	SD      float64 // standard deviation of the logarithm of a run's value; 0 where only Floor was assumed
+	DF      int     // degrees of freedom of SD: runs less groups; 0 where only Floor was assumed
 	PassSD  float64 // the same of the passes within a process, with PassDF; 0 where only the samples tell
 	PassDF  int
 	Assumed bool   // the user said so

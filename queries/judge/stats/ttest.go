@@ -8,7 +8,7 @@ import "math"
 func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 	ssA, ssB := spread(p.a), spread(p.b)
 	alpha := o.strictest()
-	shared := p.logs && noise.learned() && noise.agrees(p)
+	shared := p.logs && noise.tells() && noise.agrees(p)
 	switch {
 	case ssA == 0 && ssB == 0 && c.NA > 1 && c.NB > 1:
 		c.withoutSpread(o)
@@ -59,7 +59,7 @@ func spread(values []float64) float64 {
 // (of 2 and 10 samples of the same normal noise it refuses 4.4 % at 1 %; measured).
 // Noise that was measured on something else only makes it less sure: these may vary more, which few samples do not show.
 func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
-	if !p.logs || !noise.learned() || !noise.agrees(p) {
+	if !p.logs || !noise.tells() || !noise.agrees(p) {
 		noise = nil
 	}
 	shift := mean(p.b) - mean(p.a)
