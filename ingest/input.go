@@ -413,13 +413,13 @@ func readHead(path string) (head []byte, packed packing, err error) {
 	}
 	head = head[:n]
 	if packed = packingOf(head); packed == plainFile {
-		return head, plainFile, nil
+		return file.PastMark(head), plainFile, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, plainFile, err
 	}
 	head, err = packed.unpackHead(f)
-	return head, packed, err
+	return file.PastMark(head), packed, err
 }
 
 func baseName(path string) string { return filepath.Base(filepath.Clean(path)) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"prof/internal/file"
 	"prof/internal/suggest"
 )
 
@@ -38,7 +39,7 @@ func seems(path string, head []byte) string {
 			return n.what + "; " + n.instead
 		}
 	}
-	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	text := bytes.TrimSpace(file.PastMark(head))
 	switch {
 	case bytes.HasPrefix(text, []byte("version https://git-lfs")):
 		return "it is a pointer of Git LFS, not the file; fetch that: git lfs pull"

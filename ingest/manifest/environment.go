@@ -54,7 +54,7 @@ func readEnvironment(path string) (map[string]string, error) {
 	if err := file.FewValues(text, file.MostValues); err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(file.PastMark(text)))
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); err != nil {

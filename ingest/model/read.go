@@ -74,16 +74,18 @@ func Read(in io.Reader, o ...Options) (*Model, error) {
 
 // decode reads one JSON object, with the Infinity and NaN that Python writes into it.
 func decode(text []byte) (map[string]any, error) {
-	d := json.NewDecoder(load.FiniteJSON(bytes.NewReader(text)))
+	body := file.PastMark(text)
+	marked := int64(len(text) - len(body))
+	d := json.NewDecoder(load.FiniteJSON(bytes.NewReader(body)))
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: byte %d: it ends in the middle: was it cut off?", ErrNoConfig, len(text))
 	} else if err != nil {
-		return nil, fmt.Errorf("%w: byte %d: %w", ErrNoConfig, d.InputOffset(), err)
+		return nil, fmt.Errorf("%w: byte %d: %w", ErrNoConfig, marked+d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: byte %d: more data follows the object", ErrNoConfig, d.InputOffset())
+		return nil, fmt.Errorf("%w: byte %d: more data follows the object", ErrNoConfig, marked+d.InputOffset())
 	}
 	return fields, nil
 }

@@ -101,7 +101,9 @@ func parse(text []byte) (out []element, err error) {
 	if err := file.FewValues(text, mostValues); err != nil {
 		return nil, fmt.Errorf("not a tree of Proton: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
+	body := file.PastMark(text)
+	marked := int64(len(text) - len(body))
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err = d.Decode(&out); err == nil {
 		if _, next := d.Token(); next == nil || d.More() {
@@ -114,11 +116,11 @@ func parse(text []byte) (out []element, err error) {
 	case err == nil:
 		return out, nil
 	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("at byte %d: not a tree of Proton: %w", syntax.Offset, err)
+		return nil, fmt.Errorf("at byte %d: not a tree of Proton: %w", marked+syntax.Offset, err)
 	case errors.As(err, &kind):
-		return nil, fmt.Errorf("at byte %d: not a tree of Proton: %s is a %s", kind.Offset, cmp.Or(kind.Field[strings.LastIndexByte(kind.Field, '.')+1:], "it"), kind.Value)
+		return nil, fmt.Errorf("at byte %d: not a tree of Proton: %s is a %s", marked+kind.Offset, cmp.Or(kind.Field[strings.LastIndexByte(kind.Field, '.')+1:], "it"), kind.Value)
 	}
-	at := d.InputOffset()
+	at := marked + d.InputOffset()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		at = int64(len(text))
 	}

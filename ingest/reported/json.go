@@ -60,7 +60,7 @@ func parseJSON(text []byte) (object, error) {
 	if err := file.FewValues(text, file.MostValues); err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	d := json.NewDecoder(bytes.NewReader(file.PastMark(text)))
 	d.UseNumber()
 	v, err := decode(d, 0)
 	if err == nil {
@@ -83,7 +83,7 @@ func parseJSON(text []byte) (object, error) {
 
 // parseMembers reads some members of the object that a text is.
 func parseMembers(text []byte, wanted ...string) (object, error) {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	d := json.NewDecoder(bytes.NewReader(file.PastMark(text)))
 	token, err := d.Token()
 	if err == nil && token != json.Delim('{') {
 		err = errors.New("it is JSON, but not an object")
@@ -154,7 +154,7 @@ func decode(d *json.Decoder, depth int) (any, error) {
 
 // topKeys are the keys of the object that a text begins as, with those of its objects as a.b; of a text that is cut off, those before.
 func topKeys(text []byte) []string {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	d := json.NewDecoder(bytes.NewReader(file.PastMark(text)))
 	var out []string
 	var within []string // key of each open object; "" for that of the file, "[" for a list
 	key := ""

@@ -1,6 +1,7 @@
 package rocprof
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 type decoder struct {
 	d       *jsontext.Decoder
 	in      *bounded
+	marked  int64 // bytes before the JSON
 	header  *trace.Header
 	yield   func(*trace.Event, error) bool
 	event   trace.Event
@@ -72,8 +74,13 @@ type agent struct {
 // jsonEvents returns the records of rocprofv3's JSON.
 func jsonEvents(r io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
-		in := &bounded{r: r}
-		d := &decoder{d: jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)), in: in, header: h, yield: yield}
+		b := bufio.NewReader(r)
+		var marked int
+		if head, _ := b.Peek(len(file.Mark)); string(head) == file.Mark {
+			marked, _ = b.Discard(len(head))
+		}
+		in := &bounded{r: b}
+		d := &decoder{marked: int64(marked), d: jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)), in: in, header: h, yield: yield}
 		err := d.object(func(key string) error {
 			if key != root {
 				return d.skip()
@@ -91,7 +98,7 @@ func (d *decoder) fail(err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("at byte %d: %w: %w", d.d.InputOffset(), ErrSyntax, err)
+	return fmt.Errorf("at byte %d: %w: %w", d.marked+d.d.InputOffset(), ErrSyntax, err)
 }
 
 // object reads an object; each is called before a member's value, which it must read.

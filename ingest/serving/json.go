@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prof/ingest/load"
+	"prof/internal/file"
 )
 
 // Bounds of what one object may say. Lists of requests and tokens are passed over, whatever their length.
@@ -47,9 +48,6 @@ type parser struct {
 	want  map[string]bool // names that are kept, and those of objects and lists that they are in; nil for all
 	keep  int             // items of a list that are kept
 }
-
-// byteOrderMark begins files of some editors.
-const byteOrderMark = "\xef\xbb\xbf"
 
 // tokenLimit bounds what one token, or one request, makes the decoder hold.
 type tokenLimit struct {
@@ -97,7 +95,7 @@ func (p *parser) request(into any) error {
 // newParser begins to read a file, past a mark of its encoding.
 func newParser(in io.Reader) (*parser, error) {
 	r := bufio.NewReader(in)
-	if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+	if head, _ := r.Peek(len(file.Mark)); string(head) == file.Mark {
 		if _, err := r.Discard(len(head)); err != nil {
 			return nil, err
 		}
@@ -329,7 +327,7 @@ func nesting(kind jsontext.Kind) int {
 // sniffKeys makes a Sniff of a question about the names of values in the first object, as far as the beginning has it.
 func sniffKeys(is func(fields) bool) func(string, []byte) bool {
 	return func(_ string, head []byte) bool {
-		head = bytes.TrimPrefix(head, []byte(byteOrderMark))
+		head = file.PastMark(head)
 		if text := bytes.TrimLeft(head, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 			return false
 		}

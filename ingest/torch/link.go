@@ -40,7 +40,7 @@ type namedWork struct {
 func link(c *collector, t *load.Target) (*linked, error) {
 	l := &linked{collector: c, target: t, ids: attribute.NextIDs(t.Run), origin: c.first}
 	l.called = l.calls.List()
-	if c.span[0] <= c.first && c.span[0] > c.first-load.Farthest { // else some event is from before the profiler says it began
+	if c.span[0] <= c.first && c.span[0] > c.first-day { // else some event is from before the profiler says it began
 		l.origin = c.span[0]
 	}
 	base := int32(0)

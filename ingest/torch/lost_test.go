@@ -44,6 +44,26 @@ func TestBase(t *testing.T) {
 	if k.Table("op").Expect(t, "start_ns", "0"); len(warnings) != 1 {
 		t.Errorf("the warnings are %q", warnings)
 	}
+	// One event at 0, or before it, moves neither the begin of the capture nor its length, wherever it stands; nor does the profiler's own track.
+	later := []string{op("a", 4e12, 10, ``), launch(4e12+1, 1, 5), kernel(4e12+3, 3, 5, ``), op("b", 4e12+20, 5, ``)}
+	for _, ts := range []float64{0, -3, 7} {
+		for at := range len(later) + 1 {
+			events := append(append(append([]string{}, later[:at]...), kernel(ts, 2, 9, ``)), later[at:]...)
+			k, warnings := stored(t, write(t, "x.json", traceOf(events...)))
+			if want := "1 events of kernel are not stored: they begin days before all others"; len(warnings) != 1 || warnings[0] != want {
+				t.Errorf("one at %v us, place %d: the warnings are %q", ts, at, warnings)
+			}
+			k.Table("op").By("op_id").Expect(t, "start_ns op_name_id.name", "0|a", "20000|b")
+		}
+	}
+	k, warnings = stored(t, write(t, "x.json", traceOf(append(later, event("Trace", "PyTorch Profiler (0)", 0, 5, ``))...)))
+	if k.Table("op").By("op_id").Expect(t, "start_ns", "0", "20000"); len(warnings) != 0 {
+		t.Errorf("the warnings are %q", warnings)
+	}
+	// An hour apart is no fault.
+	if k, warnings = stored(t, write(t, "x.json", traceOf(kernel(0, 2, 9, ``), op("a", 4e9, 10, ``), op("b", 4e9+20, 5, ``)))); len(warnings) != 0 || k.Count("kernel") != 1 {
+		t.Errorf("the warnings are %q", warnings)
+	}
 	// From 0 on.
 	k, warnings = stored(t, write(t, "x.json", traceOf(kernel(0, 0, 9, ``), op("a", 40, 10, ``))))
 	if k.Table("op").Expect(t, "start_ns", "40000"); len(warnings) != 0 || k.Count("kernel") != 1 {

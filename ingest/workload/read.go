@@ -67,12 +67,9 @@ func Read(in io.Reader) (*Facts, error) {
 	return r.facts, nil
 }
 
-// byteOrderMark is what editors on Windows put before a text.
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // decode finds the fields of one object that hold facts. All is checked and nothing decoded: most files hold much beside the facts.
 func decode(text []byte) (map[string]json.RawMessage, error) {
-	body := bytes.TrimPrefix(text, byteOrderMark)
+	body := file.PastMark(text)
 	err := json.Unmarshal(body, &struct{}{})
 	var syntax *json.SyntaxError
 	switch {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // Marks by which the beginning of a file is known.
@@ -38,7 +40,7 @@ func wordsOf(name string) []string {
 
 func hasFact(head []byte) bool {
 	found := false
-	walk(bytes.TrimPrefix(head, byteOrderMark), func(at []step, v json.Token) bool {
+	walk(file.PastMark(head), func(at []step, v json.Token) bool {
 		found = found || isFact(at, v)
 		return !found
 	})

@@ -223,7 +223,7 @@ func few(text []byte) error {
 		return err
 	}
 	var has struct{ Passes []json.RawMessage }
-	if err := json.Unmarshal(text, &has); err == nil && len(has.Passes) > maxPasses {
+	if err := json.Unmarshal(file.PastMark(text), &has); err == nil && len(has.Passes) > maxPasses {
 		return fmt.Errorf("it has more than %d passes", maxPasses)
 	}
 	return nil
@@ -244,7 +244,7 @@ func ReadManifest(path string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrManifest, err)
 	}
 	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := json.Unmarshal(file.PastMark(text), &m); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrManifest, err)
 	}
 	switch {

@@ -35,7 +35,7 @@ func Sniff(name string, head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
 	}
-	for line := range bytes.Lines(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))) {
+	for line := range bytes.Lines(file.PastMark(head)) {
 		if headerOf(strings.TrimRight(string(line), "\r\n")) != nil {
 			return true
 		}

@@ -52,7 +52,7 @@ func SniffTrace(_ string, head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
 	}
-	for line := range bytes.Lines(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))) {
+	for line := range bytes.Lines(file.PastMark(head)) {
 		text := strings.TrimRight(string(line), "\r\n")
 		if traceHeaderOf(text) != nil {
 			return true

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"prof/internal/file"
 )
 
 // Bounds of what is taken for a table.
@@ -120,8 +122,6 @@ type source struct {
 	totals
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // readTable returns each row of a table. The columns are cols and may be more after each row.
 func readTable(ctx context.Context, r io.Reader, name string, cols *columns, each func(*record) error) (*source, error) {
 	in := bufio.NewReaderSize(r, headBytes)
@@ -133,8 +133,8 @@ func readTable(ctx context.Context, r io.Reader, name string, cols *columns, eac
 		return each(rec)
 	}
 	skipped := 0
-	if head, err := in.Peek(len(byteOrderMark)); err == nil && bytes.Equal(head, byteOrderMark) {
-		skipped, _ = in.Discard(len(byteOrderMark))
+	if head, err := in.Peek(len(file.Mark)); err == nil && string(head) == file.Mark {
+		skipped, _ = in.Discard(len(file.Mark))
 	}
 	first := byte(0)
 	for i := 1; first == 0; i++ {

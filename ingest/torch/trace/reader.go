@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"prof/internal/file"
 )
 
 // ErrTruncated is wrapped by Next's error where the file ends before the trace does.
@@ -199,6 +201,9 @@ func (r *Reader) fill() error {
 }
 
 func (r *Reader) start(p *parser) bool {
+	if r.base == 0 && p.i == 0 && bytes.HasPrefix(p.b, []byte(file.Mark)) {
+		p.i = len(file.Mark)
+	}
 	switch p.space() {
 	case '{':
 		r.state = inObject

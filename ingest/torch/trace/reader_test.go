@@ -291,6 +291,7 @@ func FuzzNext(f *testing.F) {
 	f.Add([]byte(`{"traceEvents": [{"ph": "X", "name": "a "b" c"}, {"ph": "X", "name": "d"}]}`))
 	f.Add([]byte(`{"path": "c:\users", "name": "\uud83"}`))
 	f.Add([]byte(`{"a": -Infinity, "traceEvents": [{"cat": "kernel", "ts": NaN, "args": {"grid": [1, inf, 3], "stream": -nan, "x": [nan]}}]}`))
+	f.Add([]byte("\xef\xbb\xbf" + whole))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := NewReader(bytes.NewReader(data))
 		got, h, err := allOf(r, describe)
