@@ -59,7 +59,7 @@ var rooms = map[string][]string{
 	"ingest/derive":         {"ingest/cost", "ingest/critical", "ingest/layers", "ingest/steady", "schema", "schema/facts", "schema/sqlfile"},
 	"ingest/steady":         {},
 	"ingest/layers":         {"ingest/model"},
-	"ingest/load":           {"ingest/rows", "schema/rundir"},
+	"ingest/load":           {"ingest/rows", "schema/names", "schema/rundir"},
 	"ingest/manifest":       {"schema/rundir", "ingest/load", "ingest/rows", "ingest/serving"},
 	"ingest/model":          {"ingest/load", "ingest/rows"},
 	"ingest/ncu":            {"ingest/load", "ingest/rows"},

@@ -105,24 +105,29 @@ func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported str
 		want  string
 		is    error
 	}{
-		"name taken":     {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
-		"other name":     {as: "y", names: map[string]string{run.ID: "z"}, want: `it is listed as run "z", and is run "x"`},
-		"no run":         {table: "run", spoil: "-", want: "has no runs: a file of `prof pack RUN`, or a folder of `prof export"},
-		"a table less":   {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
-		"no Parquet":     {table: "kernel", spoil: "not Parquet", want: "runs: table kernel: "},
-		"a FIFO":         {table: "run", spoil: "FIFO", want: "is a named pipe"},
-		"other columns":  {table: "source", spoil: "COPY (SELECT 1 AS other) TO % (FORMAT parquet)", want: "runs: table source: "},
-		"rows twice":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: " that were exported"},
-		"others' ids":    {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
-		"other schema":   {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
-		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
-		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
-		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO % (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
-		"no name":        {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('' AS name) FROM run) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW', prof_rows: 'COUNTS'})", want: "the name of a run is empty; give it another one with --run"},
-		"a far time":     {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (9223372036854775807 AS duration_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of duration_ns are beyond what can be"},
-		"an early time":  {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ((-9223372036854775808)::BIGINT AS start_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of start_ns are beyond what can be"},
-		"no number":      {table: "ncu_metric", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('nan'::DOUBLE AS value) FROM ncu_metric) TO % (FORMAT parquet)", as: "y", want: "table ncu_metric: numbers of value are beyond what can be"},
-		"a name of none": {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
+		"name taken":      {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
+		"other name":      {as: "y", names: map[string]string{run.ID: "z"}, want: `it is listed as run "z", and is run "x"`},
+		"no run":          {table: "run", spoil: "-", want: "has no runs: a file of `prof pack RUN`, or a folder of `prof export"},
+		"a table less":    {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
+		"no Parquet":      {table: "kernel", spoil: "not Parquet", want: "runs: table kernel: "},
+		"a FIFO":          {table: "run", spoil: "FIFO", want: "is a named pipe"},
+		"other columns":   {table: "source", spoil: "COPY (SELECT 1 AS other) TO % (FORMAT parquet)", want: "runs: table source: "},
+		"rows twice":      {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: " that were exported"},
+		"others' ids":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
+		"other schema":    {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
+		"no schema":       {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
+		"no counts":       {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
+		"beyond counts":   {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO % (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
+		"no name":         {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('' AS name) FROM run) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW', prof_rows: 'COUNTS'})", want: "the name of a run is empty; give it another one with --run"},
+		"a far time":      {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (9223372036854775807 AS duration_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of duration_ns are beyond what can be"},
+		"an early time":   {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ((-9223372036854775808)::BIGINT AS start_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of start_ns are beyond what can be"},
+		"no number":       {table: "ncu_metric", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('nan'::DOUBLE AS value) FROM ncu_metric) TO % (FORMAT parquet)", as: "y", want: "table ncu_metric: numbers of value are beyond what can be"},
+		"a negative time": {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (-duration_ns AS duration_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: numbers of duration_ns are beyond what can be"},
+		"no such source":  {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (77 AS source_id) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: rows name by source_id what the table source does not have"},
+		"longer kernels":  {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (2 * duration_ns AS duration_ns) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "of range_device: the run was changed by hand"},
+		"another kind":    {table: "source", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE ('evil' AS kind) FROM source) TO % (FORMAT parquet)", as: "y", want: "table source: kind has a word that stands for nothing"},
+		"a column less":   {table: "kernel", spoil: "COPY (SELECT * EXCLUDE (run_id, correlation_id) FROM kernel) TO % (FORMAT parquet)", as: "y", want: "table kernel: it lacks the column correlation_id"},
+		"a name of none":  {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
 	} {
 		path, aside := filepath.Join(exported, c.table, "run_id="+run.ID, "rows.parquet"), filepath.Join(t.TempDir(), "aside")
 		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", schema.Quote(path), 1), "NOW", lastMigration(t))
@@ -176,4 +181,67 @@ func lastMigration(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return strings.TrimLeft(filepath.Base(files[len(files)-1])[:4], "0")
+}
+
+// TestTravelMasked: what an older prof, or a hand, left of secrets in the texts of a run is masked where it arrives, as an ingest does, and names of paths with
+// those that they are made from.
+func TestTravelMasked(t *testing.T) {
+	t.Parallel()
+	const secret = "supersecret0123456789abcdef"
+	from := testkit.Copy(t, testkit.Run{Name: "x", Files: []string{"nsys/kernels/kernels.sqlite.gz"}, TrueSums: true, Facts: []string{}})
+	var ranges []string
+	for _, s := range []string{
+		"UPDATE run SET command = 'serve --api-key " + secret + "', host = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'",
+		"INSERT INTO run_tag SELECT run_id, 'password', '" + secret + "' FROM run",
+		"INSERT INTO source_fact SELECT run_id, 1, 'server.api_key', '" + secret + "' FROM run",
+		"UPDATE source SET command = 'HF_TOKEN=" + secret + " serve'",
+		"INSERT INTO diagnostic SELECT run_id, 1, 'capture', 'info', NULL, NULL, 'password: " + secret + "' FROM run",
+		"UPDATE nvtx_range SET name = 'token=" + strings.Repeat("0123456789abcdef", 2) + "' WHERE name = 'decode_all'",
+		"UPDATE range_path SET name = 'token=#' WHERE name = 'decode_all'",
+		"UPDATE range_path SET path = replace(path, 'decode_all', 'token=#')",
+	} {
+		testkit.Exec(t, from, s)
+	}
+	if ranges = testkit.Rows(t, from, "SELECT path FROM range_path WHERE contains(path, 'token=#')"); len(ranges) == 0 {
+		t.Fatal("no path has the name")
+	}
+	run, err := from.Resolve(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := from
+	for _, what := range []string{"masked", "masked already"} {
+		dir := t.TempDir()
+		if _, err := again.ExportRun(t.Context(), run, dir); err != nil {
+			t.Fatal(err)
+		}
+		to := testkit.Copy(t)
+		if _, _, err := to.ImportRuns(t.Context(), dir, schema.ImportOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for query, want := range map[string]string{
+			"SELECT command || ' on ' || host FROM run":                         "serve --api-key *** on ***",
+			"SELECT value FROM run_tag":                                         "***",
+			"SELECT value FROM source_fact WHERE key = 'server.api_key'":        "***",
+			"SELECT DISTINCT command FROM source":                               "HF_TOKEN=*** serve",
+			"SELECT message FROM diagnostic WHERE starts_with(message, 'pa')":   "password: ***",
+			"SELECT DISTINCT name FROM nvtx_range WHERE starts_with(name, 't')": "token=***",
+			"SELECT name FROM range_path WHERE starts_with(name, 't')":          "token=***",
+			"SELECT path FROM range_path WHERE contains(path, 'token=')":        strings.ReplaceAll(strings.Join(ranges, "\n"), "#", "***"),
+			"SELECT count(*) = (SELECT count(*) FROM nvtx_range WHERE starts_with(name, 't')) FROM nvtx_range n JOIN range_path p USING (run_id, path_id) WHERE starts_with(p.name, 't')": "true",
+		} {
+			if got := strings.Join(testkit.Rows(t, to, query), "\n"); got != want {
+				t.Errorf("%s: %s: %q, want %q", what, query, got, want)
+			}
+		}
+		if again != from {
+			for _, table := range []string{"run", "nvtx_range", "range_path", "diagnostic", "kernel", "source_fact"} {
+				const all = "SELECT to_json(t)::VARCHAR FROM %s t ORDER BY 1"
+				if got, want := testkit.Rows(t, to, strings.Replace(all, "%s", table, 1)), testkit.Rows(t, again, strings.Replace(all, "%s", table, 1)); !slices.Equal(got, want) {
+					t.Errorf("the second journey changed the table %s", table)
+				}
+			}
+		}
+		again = to
+	}
 }

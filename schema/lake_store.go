@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"prof/internal/mask"
 	"prof/internal/scratch"
 )
 
@@ -302,6 +303,7 @@ func (m *Moved) copyTags(ctx context.Context, q SQL, from, to string, known []st
 			continue
 		}
 		key, value, _ := strings.Cut(t, "=")
+		key, value = mask.Stored(key), mask.Value(key, value)
 		if _, err := q.ExecContext(ctx, `DELETE FROM `+to+`run_tag WHERE run_id = ?::UUID AND key = ?`, m.Run.ID, key); err != nil {
 			return err
 		}
@@ -425,11 +427,15 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 	if err != nil {
 		return err
 	}
-	list := captured
-	if len(current) > 0 {
-		list = runTables
+	tables, err := runTables(ctx, q)
+	if err != nil {
+		return err
 	}
-	tables, err := list(ctx, q)
+	made, err := captured(ctx, q)
+	if err != nil {
+		return err
+	}
+	columns, err := columnsOf(ctx, q, tables)
 	if err != nil {
 		return err
 	}
@@ -444,19 +450,26 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 	if err := json.Unmarshal([]byte(text[0]), &counts); err != nil {
 		return fmt.Errorf("pushed_run.row_counts: %w", err)
 	}
-	from := arrival{id: m.Run.ID, tables: tables, counts: counts, rows: func(table string) (string, error) {
+	from := arrival{id: m.Run.ID, tables: made, columns: columns, counts: counts, rows: func(table string) (string, error) {
 		if counts[table] == 0 {
 			return "", nil
 		}
 		return rowsOf(lakeName+".main.", table, m.Run.ID), nil
 	}}
+	if from.masking, err = from.findSecrets(ctx, q); err != nil {
+		return err
+	}
+	isCurrent := len(current) > 0 && len(from.masking.texts) == 0 // facts have the texts too
+	if isCurrent {
+		from.tables, from.facts = tables, slices.DeleteFunc(slices.Clone(tables), func(t string) bool { return slices.Contains(made, t) })
+	}
 	if m.Rows, err = from.store(ctx, q); err != nil {
 		return err
 	}
 	if err := m.copyTags(ctx, q, lakeName+".main.", "", nil); err != nil {
 		return err
 	}
-	if len(current) > 0 {
+	if isCurrent {
 		return nil
 	}
 	return Derive(ctx, q, facts, m.Run.ID)

@@ -18,7 +18,6 @@ import (
 	"github.com/google/uuid"
 
 	"prof/internal/file"
-	"prof/schema/rundir"
 	"prof/schema/terms"
 )
 
@@ -239,11 +238,18 @@ func checkNumbers(id, here, name string) error {
 
 // importRun stores a run and derives its facts.
 func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, dir, id string, o ImportOptions) error {
-	counts, err := checkHead(ctx, tx, runFile(dir, "run", id))
+	counts, isFolded, err := checkHead(ctx, tx, runFile(dir, "run", id))
 	if err != nil {
 		return err
 	}
-	from := arrival{id: id, tables: tables, counts: counts, rows: func(table string) (string, error) {
+	columns, err := columnsOf(ctx, tx, tables)
+	if err != nil {
+		return err
+	}
+	if err := checkColumns(ctx, tx, dir, id, counts, columns, isFolded); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	from := arrival{id: id, tables: tables, columns: columns, counts: counts, rows: func(table string) (string, error) {
 		path := runFile(dir, table, id)
 		err := file.Check(path)
 		if errors.Is(err, fs.ErrNotExist) && counts[table] == 0 {
@@ -278,28 +284,44 @@ func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, 
 
 // arrival is a run that comes into the warehouse, out of a folder or a lake.
 type arrival struct {
-	id     string
-	tables []string                                       // those that come
-	counts map[string]int64                               // rows that each is to have
-	rows   func(table string) (selects string, err error) // selects is "" where a table is not there and has no rows
+	id      string
+	tables  []string                                       // those that come
+	facts   []string                                       // those of them that prof derives
+	columns map[string][]column                            // of them
+	counts  map[string]int64                               // rows that each is to have
+	rows    func(table string) (selects string, err error) // selects is "" where a table is not there and has no rows
+	masking *masking                                       // nil until it is known
 }
 
-// store writes the rows of each table, and gives how many they are.
+// store writes the rows of each table, and gives how many they are. They must be such as an ingest stores, and texts are
+// masked as an ingest does.
 func (a arrival) store(ctx context.Context, q SQL) (rows int64, err error) {
+	if a.masking == nil {
+		if a.masking, err = a.findSecrets(ctx, q); err != nil {
+			return 0, err
+		}
+	}
+	s := sound{runID: a.id, columns: a.columns, facts: a.facts, most: map[[2]string]int64{}, owners: map[string][2]int64{}}
 	for _, t := range a.tables {
 		selects, err := a.rows(t)
+		if err == nil && selects != "" {
+			selects, err = a.masking.apply(ctx, q, a.columns[t], t, selects)
+		}
 		if err == nil && selects != "" {
 			err = insertRows(ctx, q, t, selects, a.counts[t])
 		}
 		if err == nil && selects != "" {
-			err = checkRows(ctx, q, t, a.id)
+			err = s.checkRows(ctx, q, t)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("table %s: %w", t, err)
 		}
 		rows += a.counts[t]
 	}
-	return rows, nil
+	if err := a.masking.forget(ctx, q); err != nil {
+		return 0, err
+	}
+	return rows, s.checkTies(ctx, q, a.tables, a.counts)
 }
 
 // insertRows writes what a statement selects into a table: so many rows, or it is an error.
@@ -341,75 +363,72 @@ func checkImported(ctx context.Context, tx SQL, id string) error {
 // capturedKinds are the kinds of sources that are captures, as a list of SQL.
 func capturedKinds() string { return terms.Quoted(terms.Kinds(terms.Source.IsProfiler)) }
 
-// beyond is the condition, in SQL, of a number that its column cannot hold; "" for a column that may hold all of its type. Of FLOP there are more than
-// nanoseconds, and clocks of two hosts may be farther apart than a capture lasts.
-func beyond(column, kind string) string {
-	switch {
-	case kind == "DOUBLE":
-		return "NOT isfinite(" + column + ")"
-	case kind != "BIGINT":
-		return ""
-	case strings.HasSuffix(column, "_flop"), strings.HasSuffix(column, "offset_ns"):
-		return fmt.Sprintf("%s NOT BETWEEN %d AND %d", column, -int64(1)<<62, int64(1)<<62)
-	case strings.HasSuffix(column, "_ns"), strings.HasSuffix(column, "_bytes"), strings.HasSuffix(column, "_count"):
-		return fmt.Sprintf("%s NOT BETWEEN %d AND %d", column, -rundir.Farthest, rundir.Farthest)
+// checkColumns reports whether the files of a run have the columns of the tables. Those of before the first release may lack some.
+func checkColumns(ctx context.Context, q querier, dir, id string, counts map[string]int64, columns map[string][]column, isFolded bool) error {
+	var files []string
+	of := map[string]string{} // tables of files
+	for t, n := range counts {
+		path := runFile(dir, t, id)
+		if columns[t] != nil && n > 0 && file.Check(path) == nil {
+			files, of[path] = append(files, Quote(globbed(path))), t
+		}
 	}
-	return ""
-}
-
-// checkRows reports whether a run's rows of a table are such as an ingest stores: ids are the run's own, for those of another run would change that
-// one's answers, and numbers are what their columns can hold.
-func checkRows(ctx context.Context, q SQL, table, runID string) error {
-	rows, err := texts(q.QueryContext(ctx, `SELECT column_name || ' ' || data_type FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ? ORDER BY column_index`, table))
+	rows, err := texts(q.QueryContext(ctx, `SELECT concat_ws(chr(0), file_name, coalesce(num_children, 0), name) FROM parquet_schema([`+strings.Join(files, ", ")+`])`))
 	if err != nil {
+		for path, t := range of {
+			if strings.Contains(err.Error(), path) {
+				err = fmt.Errorf("table %s: %w", t, err)
+			}
+		}
 		return err
 	}
-	var wrong, odd []string
-	for _, r := range rows {
-		column, kind, _ := strings.Cut(r, " ")
-		if is := beyond(column, kind); is != "" {
-			odd = append(odd, "CASE WHEN bool_or("+is+") THEN "+Quote(column)+" END")
-		}
-		switch of := fmt.Sprintf(" NOT IN (0, %d)", IDBase(runID)>>idBits); {
-		case !IsID(table, column):
-		case strings.HasSuffix(kind, "[]"):
-			wrong = append(wrong, fmt.Sprintf("len(list_filter(%s, lambda x: x >> %d%s)) > 0", column, idBits, of))
-		default:
-			wrong = append(wrong, fmt.Sprintf("%s >> %d%s", column, idBits, of))
-		}
-	}
-	if len(odd) > 0 {
-		names, err := texts(q.QueryContext(ctx, `SELECT concat_ws(', ', `+strings.Join(odd, ", ")+`) FROM `+table+` WHERE run_id = ?::UUID`, runID))
+	has := map[string][]string{}
+	for i := 0; i < len(rows); {
+		f := strings.SplitN(rows[i], "\x00", 3)
+		columns, err := strconv.Atoi(f[1])
 		if err != nil {
 			return err
 		}
-		if all := strings.Join(names, ""); all != "" {
-			return fmt.Errorf("numbers of %s are beyond what can be: the run was changed by hand, or damaged", all)
+		for i++; columns > 0 && i < len(rows); columns-- { // of the root of a file
+			name := strings.SplitN(rows[i], "\x00", 3)
+			has[of[f[0]]] = append(has[of[f[0]]], name[2])
+			for below := 1; below > 0 && i < len(rows); i++ { // a list has what it consists of below it
+				n, err := strconv.Atoi(strings.SplitN(rows[i], "\x00", 3)[1])
+				if err != nil {
+					return err
+				}
+				below += n - 1
+			}
 		}
 	}
-	if len(wrong) == 0 {
-		return nil
+	for _, t := range slices.Sorted(maps.Keys(has)) {
+		for _, c := range columns[t] {
+			if !slices.Contains(has[t], c.name) && c.name != "run_id" && !isFolded {
+				return fmt.Errorf("table %s: it lacks the column %s"+changed, t, c.name)
+			}
+		}
+		for _, name := range has[t] {
+			if !slices.ContainsFunc(columns[t], func(c column) bool { return c.name == name }) {
+				return fmt.Errorf("table %s: it has a column %q, which the table does not have"+changed, t, name)
+			}
+		}
 	}
-	n, err := texts(q.QueryContext(ctx, `SELECT count(*)::VARCHAR FROM `+table+` WHERE run_id = ?::UUID AND (`+strings.Join(wrong, " OR ")+`)`, runID))
-	if err == nil && !slices.Equal(n, []string{"0"}) {
-		err = fmt.Errorf("%s rows have ids of other runs", strings.Join(n, ""))
-	}
-	return err
+	return nil
 }
 
 // checkHead reads how many rows each table of a run has from the file of the table run, and reports whether the tables are as they are in this
-// program.
-func checkHead(ctx context.Context, q querier, path string) (counts map[string]int64, err error) {
+// program, or were so before the first release.
+func checkHead(ctx context.Context, q querier, path string) (counts map[string]int64, isFolded bool, err error) {
 	if err := file.Check(path); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	want, err := schemaNumber()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	meta, err := texts(q.QueryContext(ctx, `SELECT decode(key) || '=' || decode(value) FROM parquet_kv_metadata(`+Quote(globbed(path))+`) WHERE decode(key) IN (?, ?)`, schemaKey, rowsKey))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, false, fmt.Errorf("%s: %w", path, err)
 	}
 	got := "unknown"
 	for _, m := range meta {
@@ -418,18 +437,18 @@ func checkHead(ctx context.Context, q querier, path string) (counts map[string]i
 			got = value
 		case rowsKey:
 			if err := json.Unmarshal([]byte(value), &counts); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", path, rowsKey, err)
+				return nil, false, fmt.Errorf("%s: %s: %w", path, rowsKey, err)
 			}
 		}
 	}
-	if got != want && !(got == folded && want == "1") {
-		return nil, fmt.Errorf("%w: its tables are of schema %s, and those here of %s; export it again with the prof that you import with, or, if that refuses the warehouse, ingest the captures again", ErrOtherSchema, got, want)
+	if isFolded = got == folded && want == "1"; got != want && !isFolded {
+		return nil, false, fmt.Errorf("%w: its tables are of schema %s, and those here of %s; export it again with the prof that you import with, or, if that refuses the warehouse, ingest the captures again", ErrOtherSchema, got, want)
 	}
 	if counts == nil {
-		return nil, fmt.Errorf("%s does not say how many rows the tables have", path)
+		return nil, false, fmt.Errorf("%s does not say how many rows the tables have", path)
 	}
 	counts["run"] = 1
-	return counts, nil
+	return counts, isFolded, nil
 }
 
 // globbed is a path as a pattern of DuckDB that only the path itself matches.

@@ -9,6 +9,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/rows"
+	"prof/schema/terms"
 )
 
 // Stream is where a process's device work runs one piece after the other.
@@ -44,7 +45,7 @@ const (
 )
 
 // faultKinds are their names, as they are stored.
-var faultKinds = [...]string{"", "repeated-records", "no-time", "work-before-launch", "work-after-wait", "stream-overlap", "stream-order", "next-to-stream-order", "work-without-launch", "launched-before-capture", "early-starts"}
+var faultKinds = append([]string{""}, terms.WorkFaults()...)
 
 // Wait is a call that returned when all work was done that its process had launched before: on its GPU, or on one stream.
 type Wait struct {

@@ -137,9 +137,12 @@ func (s *Store) Append(ctx context.Context, table string, each func(add rows.Add
 	if err != nil {
 		return 0, err
 	}
-	var totalled []int
+	var totalled, counted []int
 	device := -1
 	for i, name := range names {
+		if !schema.IsSigned(table, name) {
+			counted = append(counted, i)
+		}
 		if isTotalled(name) {
 			totalled = append(totalled, i)
 		}
@@ -159,6 +162,9 @@ func (s *Store) Append(ctx context.Context, table string, each func(add rows.Add
 			n++
 			s.Room.LetGo()
 			row = append(row[:0], values...)
+			for _, i := range counted {
+				row[i] = notNegative(row[i])
+			}
 			for _, i := range ids {
 				row[i] = s.id(row[i])
 			}
@@ -190,6 +196,25 @@ func (s *Store) Append(ctx context.Context, table string, each func(add rows.Add
 		err = fmt.Errorf("store %s: %w", table, err)
 	}
 	return n, err
+}
+
+// notNegative is a number of what begins at 0; below that it is a fault of the capture, and unknown.
+func notNegative(value any) any {
+	switch n := value.(type) {
+	case int32:
+		if n < 0 {
+			return nil
+		}
+	case int64:
+		if n < 0 {
+			return nil
+		}
+	case float64:
+		if n < 0 {
+			return nil
+		}
+	}
+	return value
 }
 
 // appendRows stores rows, which are of the run.
