@@ -44,7 +44,16 @@ type workloadLog struct {
 type rawLine struct {
 	text    string
 	more    int
-	written int // bytes, with its end
+	written int  // bytes, with its end
+	many    bool // it is several lines, each with its end, that are as they were written
+}
+
+// size is what it counts for of the end that is kept.
+func (r rawLine) size() int {
+	if r.many {
+		return len(r.text)
+	}
+	return len(r.text) + len("\n")
 }
 
 func newWorkloadLog(path string, masking func(string) string) (*workloadLog, error) {
@@ -60,6 +69,13 @@ var escapeSequence = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
 
 // shown is a line as it is kept.
 func (l *workloadLog) shown(raw rawLine) string {
+	if raw.many {
+		var out strings.Builder
+		for line := range strings.Lines(raw.text) {
+			out.WriteString(l.shown(rawLine{text: strings.TrimSuffix(line, "\n")}))
+		}
+		return out.String()
+	}
 	line := harmless(l.mask(raw.text))
 	if len(line) > maxLogShow || raw.more > 0 {
 		begin := strings.ToValidUTF8(line[:min(len(line), maxLogShow)], "")
@@ -82,16 +98,56 @@ func (l *workloadLog) add(raw rawLine) {
 			return
 		}
 	}
-	l.tail, l.tailBytes = append(l.tail, raw), l.tailBytes+len(raw.text)+1
+	l.keepEnd(raw)
+}
+
+// addLines adds lines that are as they were written.
+func (l *workloadLog) addLines(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	var begin strings.Builder
+	for len(text) > 0 && len(l.tail) == 0 && l.cutLines == 0 {
+		at := strings.IndexByte(text, '\n')
+		line := l.shown(rawLine{text: text[:at]})
+		if l.written+len(line) > maxLogEnd {
+			break
+		}
+		l.written += len(line)
+		begin.WriteString(line)
+		text = text[at+1:]
+	}
+	l.write(begin.String())
+	if text != "" {
+		l.keepEnd(rawLine{text: text, many: true})
+	}
+}
+
+// keepEnd adds to the end, and drops the first lines of what is too much.
+func (l *workloadLog) keepEnd(raw rawLine) {
+	l.tail, l.tailBytes = append(l.tail, raw), l.tailBytes+raw.size()
 	for l.tailBytes > maxLogEnd {
-		first := l.tail[0]
-		l.tail, l.tailBytes = l.tail[1:], l.tailBytes-len(first.text)-1
-		l.cutLines, l.cutBytes = l.cutLines+1, l.cutBytes+first.written
+		first := &l.tail[0]
+		lines, size, written := 1, first.size(), first.written
+		if first.many {
+			if beyond := l.tailBytes - maxLogEnd; beyond < size { // so many whole lines
+				size = beyond + strings.IndexByte(first.text[beyond-1:], '\n')
+			}
+			lines, written = strings.Count(first.text[:size], "\n"), size
+		}
+		l.cutLines, l.cutBytes, l.tailBytes = l.cutLines+lines, l.cutBytes+written, l.tailBytes-size
+		if size < first.size() {
+			first.text = first.text[size:]
+		} else {
+			l.tail = l.tail[1:]
+		}
 	}
 }
 
 func (l *workloadLog) write(text string) {
-	if l.err == nil {
+	if l.err == nil && text != "" {
 		_, l.err = l.file.WriteString(text)
 	}
 }
@@ -144,6 +200,13 @@ type logLines struct {
 
 func (l *logLines) add(text []byte) {
 	for len(text) > 0 {
+		if len(l.line) == 0 && l.more == 0 && !l.returned {
+			if n := l.masking.Plain(text[:min(len(text), maxLogLine)]); n > 0 {
+				l.log.addLines(string(text[:n]))
+				text = text[n:]
+				continue
+			}
+		}
 		at := bytes.IndexAny(text, "\r\n")
 		part := text
 		if at >= 0 {
@@ -169,13 +232,17 @@ func (l *logLines) add(text []byte) {
 
 // end ends a line.
 func (l *logLines) end() {
-	l.log.add(rawLine{l.masked(), l.more, len(l.line) + l.more + 1})
+	l.log.add(rawLine{text: l.masked(), more: l.more, written: len(l.line) + l.more + 1})
 	l.line, l.more, l.returned = l.line[:0], 0, false
 }
 
 // masked is the line, colours left out, without what only earlier ones say is secret.
 func (l *logLines) masked() string {
-	line := l.masking.Line(escapeSequence.ReplaceAllString(string(l.line), ""))
+	line := string(l.line)
+	if strings.Contains(line, "\x1b") {
+		line = escapeSequence.ReplaceAllString(line, "")
+	}
+	line = l.masking.Line(line)
 	if l.more > 0 {
 		l.masking.Lost()
 	}

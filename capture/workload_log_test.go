@@ -113,3 +113,27 @@ func FuzzWorkloadLog(f *testing.F) {
 		}
 	})
 }
+
+// Short lines cost by their bytes, whether or not a value could follow them.
+func BenchmarkWorkloadLog(b *testing.B) {
+	for name, line := range map[string]string{"short": "y\n", "comma": "1,\n", "usual": "INFO 01-02 10:00:00 [loggers.py:127] Engine 000: Avg prompt throughput: 512.0 tokens/s, Running: 8 reqs\n"} {
+		b.Run(name, func(b *testing.B) {
+			l, err := newWorkloadLog(filepath.Join(b.TempDir(), "log"), mask.Text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			text := []byte(strings.Repeat(line, maxLogLine/len(line)))
+			lines := logLines{log: l}
+			for range 2 * maxLogEnd / len(text) { // the beginning is masked as it comes
+				lines.add(text)
+			}
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				lines.add(text)
+			}
+			if _, err := l.close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -259,6 +259,12 @@ func isCalled(s string) bool {
 
 // below masks what the line before says is secret.
 func (l *Lines) below(s string) string {
+	if len(s) < leastRandom && !hasNeedle(l.before) {
+		if l.before = ""; opens(s) {
+			l.before = tail(s)
+		}
+		return s
+	}
 	f := finder{text: l.before + "\n" + s}
 	f.find()
 	n := len(l.before) + 1

@@ -189,6 +189,38 @@ func TestLinesValues(t *testing.T) {
 	}
 }
 
+// TestPlainLines knows lines that depend on none and on which none depends, also where they hold signs.
+func TestPlainLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"": 0, "y": 0, "y\n": 2, "y\ny": 2, "\n\n": 2, "step 3: loss = 0.5, -1.5 s | x > 2 y\n": 37, "| a | b |\n": 0, "a\nname: X\nb\n": 2, "a\nx -v\n": 2, "x-y\n": 4, "a=1\n": 4, "a:\n": 0, "a:\n1,\n2\n3,\n": 8, "a,\nb,\n": 3, "token:\n1\n": 0, "1,\ntoken,\n": 0, "1,\n0123456789abcdefghij\n": 0, "it's\n": 0, "a\rb\n": 0, "\x1b[31m\n": 0,
+		"----\n": 0, "---\n": 0, "Private-Lines: 3\n": 0, "x \n": 0, "tab\tx\n": 6, "é 1\n": 5, "time: 3\n": 8, "model name: X y\n": 16,
+	} {
+		var l mask.Lines
+		if got := l.Plain([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	for _, before := range []string{"password:", "api-key: |", "-----BEGIN X-----", `password="x`} {
+		var l mask.Lines
+		l.Line(before)
+		if got := l.Plain([]byte("hunter2\n")); got != 0 {
+			t.Errorf("after %q: %d", before, got)
+		}
+	}
+}
+
+func BenchmarkPlain(b *testing.B) {
+	text := []byte(strings.Repeat("y\n", 1<<15))
+	b.SetBytes(int64(len(text)))
+	var l mask.Lines
+	for b.Loop() {
+		if l.Plain(text) != len(text) {
+			b.Fatal()
+		}
+	}
+}
+
 func BenchmarkLines(b *testing.B) {
 	line := "INFO 01-02 10:00:00 [loggers.py:127] Engine 000: Avg prompt throughput: 512.0 tokens/s, Running: 8 reqs"
 	b.SetBytes(int64(len(line)))
@@ -200,12 +232,30 @@ func BenchmarkLines(b *testing.B) {
 
 // FuzzLines holds masking by line to what must be so of any text: one line for a line, the same whatever follows, no more of it than Text shows.
 func FuzzLines(f *testing.F) {
-	for _, seed := range []string{"-----BEGIN X-----\nabc\n-----END X-----", "password:\nx", "export X=\\\nabc", "---- BEGIN \n\n---- END ----- BEGIN "} {
+	for _, seed := range []string{"-----BEGIN X-----\nabc\n-----END X-----", "password:\nx", "export X=\\\nabc", "---- BEGIN \n\n---- END ----- BEGIN ", "Private-Lines: 1\nabc=", "x: |2\n  a\n", "name: HF_TOKEN\nvalue: x", "a -b\nc\n--token\nx", "key: |\n a\n", "y\ny=1\nt:\n\tx"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := byLine(text); strings.Count(got, "\n") > strings.Count(text, "\n") {
-			t.Errorf("%q has more lines than %q", got, text)
+		whole := byLine(text)
+		if strings.Count(whole, "\n") > strings.Count(text, "\n") {
+			t.Errorf("%q has more lines than %q", whole, text)
+		}
+		var l mask.Lines
+		var out strings.Builder
+		for rest := text + "\n"; rest != ""; {
+			n := l.Plain([]byte(rest))
+			for line := range strings.Lines(rest[:n]) {
+				out.WriteString(mask.Text(strings.TrimSuffix(line, "\n")) + "\n")
+			}
+			if rest = rest[n:]; rest == "" {
+				break
+			}
+			line, below, _ := strings.Cut(rest, "\n")
+			rest = below
+			out.WriteString(mask.Text(l.Line(line)) + "\n")
+		}
+		if out.String() != whole+"\n" {
+			t.Errorf("%q: with what is plain left out %q, else %q", text, out.String(), whole)
 		}
 	})
 }

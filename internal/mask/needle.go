@@ -63,6 +63,24 @@ func init() {
 	}
 }
 
+// hasNeedle reports whether a rule would look closer at some place of a text.
+func hasNeedle[T string | []byte](s T) bool {
+	last := uint(0)
+	for i := range len(s) {
+		this := uint(class[s[i]])
+		at := pair[(last*classes|this)%uint(len(pair))]
+		if last = this; at == 0 {
+			continue
+		}
+		for _, n := range haystack[at] {
+			if from := i - 1 - n.anchor; from >= 0 && from+len(n.text) <= len(s) && equalFold(string(s[from:from+len(n.text)]), n.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // rarest returns the place of the pair of bytes that is least likely in a text.
 func rarest(text string) int {
 	best, most := 0, -1
