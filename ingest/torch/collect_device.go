@@ -65,6 +65,9 @@ func (c *collector) work(e *trace.Event) error {
 	if k.device < -1 || k.device >= load.MaxDevices {
 		return fmt.Errorf("%w (device)", errOdd)
 	}
+	if v, ok := e.Int(trace.Device); ok && v == -1 {
+		c.odd.Add("devices of kernels, copies and fills", v)
+	}
 	k.device = c.parts.gpu(e, k.device)
 	if f.has&hasStream == 0 && int64(k.stream) != e.TID {
 		return fmt.Errorf("%w (stream)", errOdd)

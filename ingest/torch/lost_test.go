@@ -71,6 +71,20 @@ func TestBase(t *testing.T) {
 	}
 }
 
+// TestOddSaid: what a trace says that no trace should is said, and the rest is read.
+func TestOddSaid(t *testing.T) {
+	good := traceOf(op("a", 40, 10, ``), kernel(43, 3, 5, ``))
+	for _, c := range []struct{ name, text, want string }{
+		{"a GPU of no number", traceOf(op("a", 40, 10, ``), kernel(43, 3, 5, `, "device": -1`)), "devices of kernels, copies and fills: 1 values are out of range and are left unknown, such as -1"},
+		{"a later form", strings.Replace(good, `"schemaVersion": 1`, `"schemaVersion": 99`, 1), `the trace is of schema version "99", and prof knows 1: what changed between them is read as if it had not`},
+		{"the known form", good, ""},
+	} {
+		if _, warnings := stored(t, write(t, "x.json", c.text)); strings.Join(warnings, "|") != c.want {
+			t.Errorf("%s: the warnings are %q, want %q", c.name, warnings, c.want)
+		}
+	}
+}
+
 // TestBeginEnd: an interval may be two events.
 func TestBeginEnd(t *testing.T) {
 	k, warnings := stored(t, lost+"begin-end-kernels.trace.json")

@@ -246,6 +246,9 @@ func (l *loader) describe(truncated error, events int64) {
 	l.warn(truncated, events)
 }
 
+// knownSchema is the schemaVersion of every trace seen.
+const knownSchema = "1"
+
 // warn says what is not as it should be.
 func (l *loader) warn(truncated error, events int64) {
 	info := l.info
@@ -253,6 +256,9 @@ func (l *loader) warn(truncated error, events int64) {
 		l.odd.Add(what, "that of the header")
 	}
 	info.Warnings = append(info.Warnings, l.header.Notes...)
+	if v := info.SchemaVersion; v != "" && v != knownSchema {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("the trace is of schema version %.40q, and prof knows %s: what changed between them is read as if it had not", v, knownSchema))
+	}
 	info.Warnings = append(info.Warnings, l.odd.Warnings()...)
 	if truncated != nil {
 		info.Status = "partial"
