@@ -110,8 +110,6 @@ func bombs() (out []bomb) {
 	for _, f := range []struct{ form, whats, name, head, tail, says string }{
 		{"environment", "lists objects members", "env.json", `{"gpu":"H200","cuda":"12.4","zz":`, `}`, fewValues},
 		{"static-compute", "lists", "static_compute.json", `{"total_flop":1,"seq_len":1,"zz":`, `}`, fewValues},
-		{"torchinfo-json", "objects", "torchinfo.json", `{"total_params":1,"total_macs":1,"depth":1,"zz":`, `}`, fewValues},
-		{"sweep", "empty", "sweep.json", `{"model_id":"m","num_points":1,"points":`, `}`, fewValues},
 		{"hf-config", "lists objects members", "config.json", `{"model_type":"llama","zz":`, `}`, fewValues},
 		{"workload", "members", "workload.json", `{"batch":1,"zz":`, `}`, ""},
 		{"workload", "members", "workload.json", `{"batch":1,"processes":[`, `]}`, "pid is null"},
@@ -120,11 +118,9 @@ func bombs() (out []bomb) {
 		{"workload", "lists", "metrics.json", `{"aggregates":{"prefill_ms":{"mean":1,"std":0},"zz":`, `}}`, fewValues},
 		{"workload", "lists", "metrics.json", `{"aggregates":{"prefill_ms":{"mean":1,"std":0}},"zz":`, `}`, ""},
 		{"workload", "objects", "workload.json", `{"runs":[{"prefill_len":1,"zz":`, `}]}`, fewValues},
-		{"workload-alone", "objects", "baseline.json", `{"runs":[{"prefill_len":1,"prefill_ms":2,"zz":`, `}]}`, fewValues},
 		{"prof-run", "empty", "run.json", `{"version":1,"run":"r","started_at":"2026-01-02T03:04:05Z","passes":`, `}`, fewValues},
 		{"prof-run", "empty", "run.json", `{"version":1,"run":"r","started_at":"2026-01-02T03:04:05Z","inputs":`, `}`, fewValues},
 		{"proton-tree", "empty", "p.hatchet", `[{"frame":{"name":"ROOT"},"metrics":{},"children":`, `}]`, "more than 2097152 values"},
-		{"proton-tree", "objects", "p.hatchet", `[{"frame":{"name":"ROOT"},"metrics":{},"children":`, `}]`, "no kernels"},
 		{"proton-trace", "texts", "p.chrome_trace", `{"displayTimeUnit":"us","traceEvents":[{"cat":"kernel","ph":"X","name":"k","ts":1,"dur":1,"pid":0,"tid":0,"args":{"call_stack":`, `}}]}`, fewValues},
 		{"torch-trace", "objects", "t.json", `{"schemaVersion":1,"deviceProperties":`, `,"traceEvents":[]}`, fewValues},
 		{"torch-trace", "lists", "t.json", `{"schemaVersion":`, `,"deviceProperties":[],"traceEvents":[]}`, fewValues},
@@ -140,6 +136,16 @@ func bombs() (out []bomb) {
 		for what := range strings.FieldsSeq(f.whats) {
 			out = append(out, bomb{f.form, what, f.name, func() string { return f.head + whats[what]() + f.tail }, f.says})
 		}
+	}
+	for _, f := range []struct{ form, name, head, unit, says string }{
+		{"rocprof-csv", "k_kernel_trace.csv", `"Kind","Agent_Id","Queue_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"` + "\n", ",", "a row has more than 262144 cells"},
+		{"torch-averages", "key_averages.csv", "Name,# of Calls,Self CPU total,CPU total\n", ",", "a row has more than 262144 cells"},
+		{"kernel-table", "kernels.md", "| kernel_name | total_ms | calls | mean_ms | device |\n", "|", "more than 1024 KiB"},
+		{"kernel-table", "kernels.md", "| kernel_name | total_ms | calls | mean_ms | device |\n", "\n", ""},
+		{"assumptions", "assumptions.md", "# Run Assumptions\n- a: 1\n", "\n", ""},
+		{"nsys-stats", "x_cuda_gpu_kern_sum.csv", "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n", ",", "x_cuda_gpu_kern_sum.csv"},
+	} {
+		out = append(out, bomb{f.form, fmt.Sprintf("%q", f.unit), f.name, func() string { return f.head + much(f.unit) }, f.says})
 	}
 	field := func(n protowire.Number, b string) string {
 		return string(protowire.AppendString(protowire.AppendTag(nil, n, protowire.BytesType), b))

@@ -31,6 +31,7 @@ const (
 	maxRows  = 100_000
 	maxDepth = 16
 	maxText  = 4 << 10 // bytes of one fact
+	maxLine  = 1 << 20 // bytes of a line of a table
 )
 
 // Report is what a file says.

@@ -23,7 +23,9 @@ var settingLine = regexp.MustCompile(`(?m)^[ \t]*[-*] ([^:\r\n]{1,80}): *([^\r\n
 func readAssumptions(text []byte) (*Report, error) {
 	r := &Report{}
 	within := ""
-	for i, line := range strings.Split(string(text), "\n") {
+	i := 0
+	for line := range strings.SplitSeq(string(text), "\n") {
+		i++
 		if title, ok := strings.CutPrefix(line, "## "); ok {
 			within = strings.TrimSpace(title) + "."
 		}
@@ -36,7 +38,7 @@ func readAssumptions(text []byte) (*Report, error) {
 			continue
 		}
 		if err := r.fact(within+strings.TrimSpace(m[1]), value); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+			return nil, fmt.Errorf("line %d: %w", i, err)
 		}
 	}
 	if len(r.Facts) == 0 {
@@ -69,11 +71,15 @@ func tableCells(line string) (out []string) {
 func readKernels(text []byte) (*Report, error) {
 	r := &Report{}
 	inTable := false
-	for i, line := range strings.Split(string(text), "\n") {
+	i := 0
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if i++; len(line) > maxLine {
+			return nil, fmt.Errorf("line %d: it has more than %d KiB", i, maxLine>>10)
+		}
 		cells := tableCells(line)
 		switch isHeader := isKernelHeader(line); {
 		case isHeader && inTable || isHeader && len(r.Values) > 0:
-			return nil, fmt.Errorf("line %d: a second table begins", i+1)
+			return nil, fmt.Errorf("line %d: a second table begins", i)
 		case isHeader:
 			inTable = true
 			continue
@@ -85,19 +91,19 @@ func readKernels(text []byte) (*Report, error) {
 		}
 		last := len(cells) - 1 // nobody escaped bars in names of kernels
 		if last < 4 {
-			return nil, fmt.Errorf("line %d: it has %d cells, the header %d", i+1, len(cells), len(kernelColumns))
+			return nil, fmt.Errorf("line %d: it has %d cells, the header %d", i, len(cells), len(kernelColumns))
 		}
 		name := strings.ToValidUTF8(strings.ReplaceAll(strings.Join(cells[:last-3], "|"), `\|`, "|"), "\uFFFD")
 		total, errTotal := load.Scaled(cells[last-3], 6) // ms
 		calls, errCalls := strconv.ParseInt(cells[last-2], 10, 64)
 		mean, errMean := load.Scaled(cells[last-1], 6)
 		if err := errors.Join(errTotal, errCalls, errMean); err != nil || name == "" || calls < 0 {
-			return nil, fmt.Errorf("line %d: want a name, total_ms, calls, mean_ms and device", i+1)
+			return nil, fmt.Errorf("line %d: want a name, total_ms, calls, mean_ms and device", i)
 		}
 		for _, v := range []Value{{Metric: "total_ns", Value: &total, Count: &calls}, {Metric: "mean_ns", Value: &mean}} {
 			v.Scope, v.Subject, v.Unit = OfKernel, name, "ns"
 			if err := r.value(v); err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+1, err)
+				return nil, fmt.Errorf("line %d: %w", i, err)
 			}
 		}
 	}

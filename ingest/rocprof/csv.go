@@ -212,7 +212,8 @@ func (g *group) events(_ io.Reader, h *trace.Header) iter.Seq2[*trace.Event, err
 func csvEvents(in io.Reader, _ *trace.Header) iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		limit := &bounded{r: in}
-		r := csv.NewReader(limit)
+		cells := file.NewFewCells(limit, ',')
+		r := csv.NewReader(cells)
 		r.ReuseRecord, r.FieldsPerRecord = true, -1
 		header, err := r.Read()
 		if err != nil {
@@ -228,6 +229,7 @@ func csvEvents(in io.Reader, _ *trace.Header) iter.Seq2[*trace.Event, error] {
 		var e trace.Event
 		for {
 			limit.since = 0
+			cells.Next()
 			row, err := r.Read()
 			if err == io.EOF {
 				return

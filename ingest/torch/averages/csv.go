@@ -8,12 +8,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // csv reads rows of a CSV file with a header.
 func (s *source) csv(in *bufio.Reader) error {
-	r := csv.NewReader(s.in)
-	r.Comma, r.ReuseRecord = separator(in), true
+	comma := separator(in)
+	cells := file.NewFewCells(s.in, comma)
+	r := csv.NewReader(cells)
+	r.Comma, r.ReuseRecord = comma, true
 	header, err := r.Read()
 	if err != nil || len(header) < 2 {
 		return fmt.Errorf("%s: %w", s.name, errNotTable)
@@ -34,6 +38,7 @@ func (s *source) csv(in *bufio.Reader) error {
 	}
 	for {
 		s.in.reset()
+		cells.Next()
 		values, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
