@@ -318,7 +318,7 @@ func TestPlan(t *testing.T) {
 	for _, most := range sample.Of([]struct {
 		args             string
 		profiled, before int
-	}{{"per_kernel := 2", 30, 10_000}, {"per_kernel := 1", 10, 10_000}, {"early := true", 45, 6000}, {"from_start := true", math.MaxInt, 50_000}}, 2) {
+	}{{"per_kernel := 2", 30, 10_000}, {"per_kernel := 1", 10, 10_000}, {"early := true", 45, 6000}, {"from_start := true", math.MaxInt, 50_000}}, 4) {
 		args := most.args
 		f, err := queries.Raw(t.Context(), w, "SELECT kernel, stage, grid || ', ' || block, invocation, skip_count, match_nth, before_count FROM ncu_plan('repeats', "+args+")")
 		if err != nil {

@@ -149,7 +149,7 @@ func TestGrown(t *testing.T) {
 		{"workloads", []string{"nsys/kernels/kernels.sqlite.gz", "workload/dsocr-eager.workload.json", "workload/dsocr-sdpa.workload.json"}}, // of one model
 		{"ncu first", []string{"ncu/llama.ncu-rep.gz", "ncu/llama.sqlite.gz"}},
 		{"graphs", []string{"nsys/variants-graph/variants-graph.sqlite.gz", "ncu/variants-graph.ncu-rep.gz", "workload/llama-graph-node.workload.json"}},
-	}, 3) {
+	}, 5) {
 		name, files := c.name, c.files
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

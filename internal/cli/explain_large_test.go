@@ -64,7 +64,7 @@ func TestLargestKernels(t *testing.T) {
 	for _, r := range rows[1:] {
 		runs = append(runs, r[0])
 	}
-	runs = sample.Of(slices.Compact(runs), 3)
+	runs = sample.Of(slices.Compact(runs), 9)
 	for _, r := range rows[1:] {
 		if slices.Contains(runs, r[0]) {
 			want[key{r[0], r[1], r[2]}] = r[3]

@@ -18,7 +18,7 @@ func TestPipedLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range sample.Of(all, 3) {
+	for _, q := range sample.Of(all, 9) {
 		p.narrow(pipeWidth, "query", q.Name, "--run", "llama")
 	}
 	for _, run := range sample.Of([]string{"llama", "ranks", "profiled", "both"}, 2) {

@@ -92,7 +92,7 @@ func TestPageInBrowser(t *testing.T) {
 		check func(s *served)
 	}{
 		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"places", servedPlaces}, {"finding", servedFinding}, {"waits", servedWaits}, {"touch", servedTouch}, {"popup", servedPopup}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
-	}, 2) {
+	}, 4) {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
 			s.screen(1300, 900, "light")

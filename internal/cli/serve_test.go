@@ -475,7 +475,7 @@ func servedKept(t *testing.T, p *place, base string) {
 		t.Fatal(err)
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(q queries.Query) bool { return !q.TakesRun() || strings.Contains(q.Key, "run_id") }) // which are of several runs
-	for _, q := range sample.Of(all, 6) {
+	for _, q := range sample.Of(all, 18) {
 		paths = append(paths, "/api/v1/runs/eager/queries/"+q.Name)
 	}
 	before := map[string]reply{}

@@ -125,7 +125,7 @@ func TestExplainedSQL(t *testing.T) {
 	// It shows the arguments given, and opens nothing.
 	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
 	said := regexp.MustCompile(`(?m)^-- in any DuckDB client: ((?:SELECT \* EXCLUDE \([a-z_, ]+\) )?FROM \w+.*)$`)
-	for _, name := range sample.Of(names, 4) {
+	for _, name := range sample.Of(names, 12) {
 		m := said.FindStringSubmatch(p.ok("query", name, "--explain"))
 		if m == nil {
 			t.Errorf("%s: --explain names no SQL", name)
@@ -209,7 +209,7 @@ func TestQueryHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := 0
-	some := sample.Of(all, 3)
+	some := sample.Of(all, 9)
 	for _, q := range some {
 		out := p.ok("query", q.Name, "-h")
 		if out != p.ok("help", "query", q.Name) {
