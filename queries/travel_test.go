@@ -245,3 +245,32 @@ func TestTravelMasked(t *testing.T) {
 		again = to
 	}
 }
+
+// TestTravelFaults: device work that cannot be as it is recorded is a loss of a run that was imported, as of one that was ingested, whether or not its
+// rows say so.
+func TestTravelFaults(t *testing.T) {
+	t.Parallel()
+	from := testkit.Copy(t, testkit.Run{Name: "x", Files: []string{"nsys/kernels/kernels.sqlite.gz"}, TrueSums: true, Facts: []string{}})
+	const inside = "INSERT INTO kernel SELECT * REPLACE (start_ns + $at AS start_ns, $for AS duration_ns, start_ns + $launch AS launch_start_ns, 900000 + $at AS correlation_id, 0 AS range_context_id, 0 AS path_id) FROM kernel ORDER BY duration_ns DESC, start_ns LIMIT 1"
+	for _, r := range [][3]string{{"10", "5", "0"}, {"10", "5", "0"}, {"20", "0", "0"}, {"30", "5", "40"}} { // the second is the first again
+		testkit.Exec(t, from, strings.NewReplacer("$at", r[0], "$for", r[1], "$launch", r[2], "ORDER BY duration_ns", "WHERE correlation_id < 900000 ORDER BY kernel.duration_ns").Replace(inside))
+	}
+	run, err := from.Resolve(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, to := t.TempDir(), testkit.Copy(t)
+	if _, err := from.ExportRun(t.Context(), run, dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := to.ImportRuns(t.Context(), dir, schema.ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"no-time|1", "repeated-records|1", "stream-overlap|1", "work-before-launch|1"}
+	if got := testkit.Rows(t, to, "SELECT kind, sum(item_count)::BIGINT FROM losses('x') GROUP BY 1 ORDER BY 1"); !slices.Equal(got, want) {
+		t.Errorf("losses %q, want %q", got, want)
+	}
+	if got := testkit.Rows(t, to, "SELECT is_whole FROM conservation('x')"); !slices.Equal(got, []string{"false"}) {
+		t.Errorf("the run is whole: %q", got)
+	}
+}

@@ -63,7 +63,14 @@ func CheckSound(ctx context.Context, q SQL, runID string) error {
 	if err != nil {
 		return err
 	}
-	return s.checkTies(ctx, q, a.tables, a.counts)
+	if err := s.checkTies(ctx, q, a.tables, a.counts); err != nil {
+		return err
+	}
+	found, err := texts(q.QueryContext(ctx, "SELECT concat_ws(' ', f.kind, f.source_id, f.device_id, f.work_count) FROM ("+strings.ReplaceAll(workFaults, "$run", Quote(runID)+"::UUID")+") f"))
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("more than the ingest found: %q", found)
+	}
+	return err
 }
 
 // Secrets are the texts of a run that is here that would be masked if they came from elsewhere.

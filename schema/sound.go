@@ -353,6 +353,53 @@ const unionOfWork = `SELECT 'the time in which kernels and copies ran on a GPU i
 	SELECT 1 FROM sums s FULL JOIN whole h USING (source_id, device_id)
 	WHERE (s.start_ns, s.end_ns, s.busy_ns, coalesce(s.kernel_ns, 0)) IS DISTINCT FROM (h.start_ns, h.end_ns, h.busy_ns, h.kernel_ns))`
 
+// workFaults find, in the rows of a run, what an ingest finds of device work that cannot be as it is recorded: pieces that are there twice, that took no
+// time, that began before their launch, and that ran while earlier work of their stream still ran. What the captured order of launches and waits
+// tells beside them, only the capture shows.
+const workFaults = `WITH work AS (
+		SELECT source_id, pid, device_id, context_id, stream_id, start_ns, start_ns + duration_ns AS end_ns, true AS is_kernel, kernel_name_id AS label, kernel_shape_id AS more, graph_node_id, launch_start_ns, correlation_id, range_context_id, path_id
+		FROM kernel WHERE run_id = $run
+		UNION ALL
+		SELECT source_id, pid, device_id, context_id, stream_id, start_ns, start_ns + duration_ns, false, (hash(operation, src_memory, dst_memory) >> 1)::BIGINT, size_bytes, graph_node_id, launch_start_ns, correlation_id, range_context_id, path_id
+		FROM memop WHERE run_id = $run AND NOT contains(operation, 'Host-to-Host')),
+	walk AS (
+		SELECT w.*, max(w.end_ns) OVER (earlier ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until, lag((w.launch_start_ns, w.correlation_id)) OVER earlier AS last_launch,
+			lag((w.start_ns, w.end_ns, w.label, w.more, w.graph_node_id, w.launch_start_ns, w.correlation_id)) OVER earlier AS last
+		FROM work w
+		WINDOW earlier AS (PARTITION BY w.source_id, w.pid, w.device_id, w.context_id, w.stream_id ORDER BY w.start_ns, w.end_ns, w.label, w.more, w.graph_node_id, w.correlation_id, w.launch_start_ns)),
+	fault AS (
+		SELECT w.source_id, w.pid, w.device_id, CASE
+				WHEN w.is_kernel AND w.end_ns = w.start_ns THEN 'no-time'
+				WHEN w.start_ns < w.launch_start_ns THEN 'work-before-launch'
+				WHEN w.last IS NOT NULL AND w.last IS NOT DISTINCT FROM (w.start_ns, w.end_ns, w.label, w.more, w.graph_node_id, w.launch_start_ns, w.correlation_id) THEN 'repeated-records'
+				WHEN w.launch_start_ns IS NOT NULL AND w.end_ns <= w.until AND w.end_ns > w.start_ns AND w.last_launch IS DISTINCT FROM (w.launch_start_ns, w.correlation_id) THEN 'stream-overlap'
+			END AS kind, w.range_context_id, w.path_id, count(*) AS work_count, min(w.start_ns) AS first_start_ns, max(w.start_ns) AS last_start_ns, sum(w.end_ns - w.start_ns)::BIGINT AS sum_ns
+		FROM walk w GROUP BY ALL HAVING kind IS NOT NULL),
+	known AS (SELECT source_id, device_id, kind, sum(work_count) AS n FROM work_fault WHERE run_id = $run GROUP BY ALL),
+	more AS (
+		SELECT f.source_id, f.device_id, f.kind FROM (SELECT source_id, device_id, kind, sum(work_count) AS n FROM fault GROUP BY ALL) f LEFT JOIN known k USING (source_id, device_id, kind)
+		WHERE f.n > coalesce(k.n, 0))
+SELECT $run AS run_id, f.* FROM fault f JOIN more m USING (source_id, device_id, kind)`
+
+// addFaults notes faults of device work that the run itself does not tell of, or fewer of.
+func addFaults(ctx context.Context, q SQL, runID string) error {
+	run := func(statement string) error {
+		_, err := q.ExecContext(ctx, strings.ReplaceAll(statement, "$run", Quote(runID)+"::UUID"))
+		return err
+	}
+	const found = "prof_work_fault"
+	if err := run("CREATE OR REPLACE TEMP TABLE " + found + " AS " + workFaults); err != nil {
+		return err
+	}
+	if err := run("DELETE FROM work_fault WHERE run_id = $run AND (source_id, device_id, kind) IN (SELECT (f.source_id, f.device_id, f.kind) FROM " + found + " f)"); err != nil {
+		return err
+	}
+	if err := run("INSERT INTO work_fault BY NAME SELECT f.* FROM " + found + " f"); err != nil {
+		return err
+	}
+	return run("DROP TABLE temp." + found)
+}
+
 // An id of a run's own names, paths, ranges and the like is the base of the run plus the number 1, 2, ... that the thing has within
 // the run, so that no two runs share one and a join by id alone is right. 0 stands for none of them.
 

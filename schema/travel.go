@@ -279,6 +279,9 @@ func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, 
 	if err := checkImported(ctx, tx, id); err != nil {
 		return err
 	}
+	if err := addFaults(ctx, tx, id); err != nil {
+		return err
+	}
 	return Derive(ctx, tx, w.Facts, id)
 }
 
