@@ -2,7 +2,6 @@ package ncu
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 )
 
@@ -75,7 +74,7 @@ func (s *nvtxState) decode(msg []byte) error {
 		case f.message(3):
 			open, err := rangesOfDomain(f.bytes, true)
 			s.startEnd = append(s.startEnd, open...)
-			return errors.Join(err, fewer(len(s.startEnd), mostRanges, "open ranges"))
+			return cmp.Or(err, fewer(len(s.startEnd), mostRanges, "open ranges"))
 		case f.number(5):
 			s.perProcess = f.int == 1
 		}
@@ -99,7 +98,7 @@ func (s *nvtxState) domain(msg []byte) error {
 		name = ""
 	}
 	s.domains[id] = name
-	return errors.Join(err, fewer(len(s.domains), mostRanges, "domains of NVTX"))
+	return cmp.Or(err, fewer(len(s.domains), mostRanges, "domains of NVTX"))
 }
 
 func (t *nvtxThread) decode(msg []byte) error {
@@ -110,7 +109,7 @@ func (t *nvtxThread) decode(msg []byte) error {
 		case f.message(2):
 			open, err := rangesOfDomain(f.bytes, false)
 			t.open = append(t.open, open...)
-			return errors.Join(err, fewer(len(t.open), mostRanges, "open ranges"))
+			return cmp.Or(err, fewer(len(t.open), mostRanges, "open ranges"))
 		}
 		return nil
 	})
@@ -136,7 +135,7 @@ func rangesOfDomain(msg []byte, startEnd bool) ([]openRange, error) {
 				return nil
 			})
 			out = append(out, r)
-			return errors.Join(err, fewer(len(out), mostRanges, "open ranges"))
+			return cmp.Or(err, fewer(len(out), mostRanges, "open ranges"))
 		}
 		return nil
 	})

@@ -1,7 +1,7 @@
 package ncu
 
 import (
-	"errors"
+	"cmp"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -45,7 +45,7 @@ func (d *decoder) rule(msg []byte) error {
 			return nil
 		}
 		finding := Finding{Rule: id, Title: title, Section: section}
-		if err := errors.Join(d.said.add(), finding.decode(f.bytes, &d.said)); err != nil {
+		if err := cmp.Or(d.said.add(), finding.decode(f.bytes, &d.said)); err != nil {
 			return err
 		}
 		if finding.Message != "" {
@@ -164,7 +164,7 @@ func (g *Finding) metric(msg []byte, n *saying) error {
 		return nil
 	})
 	g.Metrics = append(g.Metrics, m)
-	return errors.Join(err, n.add())
+	return cmp.Or(err, n.add())
 }
 
 // speedup reads the estimate, which the report holds in percent.

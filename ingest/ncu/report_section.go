@@ -1,7 +1,7 @@
 package ncu
 
 import (
-	"errors"
+	"cmp"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -51,7 +51,7 @@ func (s sectionReader) read(msg []byte) error {
 				return nil
 			}
 			m, err := sectionMetric(f.bytes)
-			return errors.Join(err, add(m))
+			return cmp.Or(err, add(m))
 		})
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s sectionReader) read(msg []byte) error {
 		if err := eachWithin(b, timelineMetrics, func(msg []byte) error {
 			m, err := sectionMetric(msg)
 			m.IsTimeline = true
-			return errors.Join(err, add(m))
+			return cmp.Or(err, add(m))
 		}); err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 package ncu
 
 import (
-	"errors"
+	"cmp"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -82,7 +82,7 @@ func (s *Session) version(msg []byte) error {
 		return nil
 	})
 	s.Versions = append(s.Versions, v)
-	return errors.Join(err, fewer(len(s.Versions), mostFacts, "versions"))
+	return cmp.Or(err, fewer(len(s.Versions), mostFacts, "versions"))
 }
 
 func (s *Session) settings(msg []byte) error {
@@ -129,7 +129,7 @@ func (d *Device) attribute(msg []byte) error {
 	if has {
 		d.Attributes[m.Name] = m
 	}
-	return errors.Join(err, fewer(len(d.Attributes), mostFacts, "attributes of a GPU"))
+	return cmp.Or(err, fewer(len(d.Attributes), mostFacts, "attributes of a GPU"))
 }
 
 func itoa(v uint64) string { return strconv.FormatUint(v, 10) }
