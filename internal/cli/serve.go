@@ -111,9 +111,11 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 	if err != nil {
 		return err
 	}
+	within := serve.DrainTime
 	if work.AllowRun || work.AllowIngest {
-		p.stop.patient(serve.JobsTime(work) + stopWithin)
+		within = serve.JobsTime(work)
 	}
+	p.stop.patient(within + stopWithin)
 	w, done := asker.Use()
 	err = shown(w, "http://"+l.Addr().String())
 	if done(); err != nil {

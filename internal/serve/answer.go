@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -90,9 +91,10 @@ func (s *Server) onlyNumbers(ctx huma.Context, next func(huma.Context)) {
 			continue
 		}
 		text := ctx.Query(p.Name)
-		if _, err := valueOf(huma.TypeNumber, text); err == nil || text == "" {
+		if v, err := strconv.ParseFloat(text, 64); text == "" || err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
 			continue
-		} else if err := huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "validation failed", &huma.ErrorDetail{Location: "query." + p.Name, Message: err.Error(), Value: text}); err != nil {
+		}
+		if err := huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "validation failed", &huma.ErrorDetail{Location: "query." + p.Name, Message: "want a number", Value: text}); err != nil {
 			s.log(err.Error())
 		}
 		return

@@ -120,7 +120,7 @@ const (
 	headerTime = 10 * time.Second
 	idleTime   = 2 * time.Minute
 	headerSize = 32 << 10
-	drainTime  = 10 * time.Second
+	DrainTime  = 10 * time.Second // in which what was asked before the end is answered
 )
 
 // Serve answers on a listener until ctx ends, and then finishes what it was asked before.
@@ -135,7 +135,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.endJobs(context.WithoutCancel(ctx)) }()
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), DrainTime)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
 		return errors.Join(fmt.Errorf("%d requests were cut off: %w", s.running.Load(), err), server.Close(), <-ended)

@@ -41,8 +41,8 @@ func AssumeNoise(ratio float64) *Noise {
 	return &Noise{Floor: ratio, Assumed: true}
 }
 
-// Over is n where it tells all there is to tell, with what else is known of noise: a floor that the user vouches for says nothing of the spread that is seen
-// beside it, and to forget that would tell less the less noise is assumed.
+// Over is n, or what else is known of noise where there is none. A floor that the user vouches for says nothing of a spread: it stands over the one that is
+// known, without which a few samples would tell less than where nothing is assumed.
 func (n *Noise) Over(known *Noise) *Noise {
 	if n == nil {
 		return known
