@@ -99,7 +99,7 @@ type program struct {
 func newProgram(args []string, stdin io.Reader, stdout, stderr io.Writer) *program {
 	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr, env: os.Environ()}
 	if isTerminal(stdout) {
-		p.out = &typeset.Stream{W: stdout, Styled: true}
+		p.out = &typeset.Stream{W: stdout, Mark: typeset.NewMark()}
 	}
 	return p
 }

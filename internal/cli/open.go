@@ -379,6 +379,9 @@ func (p *program) notes(list []string) {
 func (p *program) options(c *cli.Context) typeset.Options {
 	o := typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe"), Width: p.width()}
 	o.Color = isTerminal(p.out) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+	if s, ok := p.out.(*typeset.Stream); ok {
+		o.Mark = s.Mark
+	}
 	return o
 }
 

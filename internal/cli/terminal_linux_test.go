@@ -176,6 +176,23 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestTerminalOthers holds that no escape in a text reaches a terminal, be it one of prof's own colours; prof's own do.
+func TestTerminalOthers(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	p.env = []string{"TERM=xterm"}
+	const hostile = `SELECT chr(27) || '[31mred' || chr(27) || '[0m' || chr(27) || '[1m' AS x`
+	for _, form := range []string{"csv", "json", "table", "md"} {
+		drawn := onTerminal(p, 200, "sql", "--format", form, hostile)
+		if strings.Contains(drawn, "\x1b[31m") || strings.Count(drawn, "red") != 1 || form == "csv" && drawn != "x\n\\x1b[31mred\\x1b[0m\\x1b[1m\n" {
+			t.Errorf("%s: %q", form, drawn)
+		}
+		if form == "table" && !strings.Contains(drawn, "\x1b[1m") {
+			t.Errorf("no colour: %q", drawn)
+		}
+	}
+}
+
 // TestShowOnTerminals holds that the screen fits terminals, and is coloured there.
 func TestShowOnTerminals(t *testing.T) {
 	t.Parallel()

@@ -232,7 +232,7 @@ func BenchmarkLines(b *testing.B) {
 
 // FuzzLines holds masking by line to what must be so of any text: one line for a line, the same whatever follows, no more of it than Text shows.
 func FuzzLines(f *testing.F) {
-	for _, seed := range []string{"-----BEGIN X-----\nabc\n-----END X-----", "password:\nx", "export X=\\\nabc", "---- BEGIN \n\n---- END ----- BEGIN ", "Private-Lines: 1\nabc=", "x: |2\n  a\n", "name: HF_TOKEN\nvalue: x", "a -b\nc\n--token\nx", "key: |\n a\n", "y\ny=1\nt:\n\tx"} {
+	for _, seed := range []string{"-----BEGIN X-----\nabc\n-----END X-----", "password:\nx", "export X=\\\nabc", "---- BEGIN \n\n---- END ----- BEGIN ", "Private-Lines: 1\nabc=", "x: |2\n  a\n", "name: HF_TOKEN\nvalue: x", "NAME\\ = HF_TOKEN\nvalue: x", "a.key=HF_TOKEN\nvalue=x", "a -b\nc\n--token\nx", "key: |\n a\n", "y\ny=1\nt:\n\tx"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -49,7 +49,9 @@ func (l *Lines) Plain(text []byte) (n int) {
 			if i > begin && text[i-1] == 's' && bytes.HasPrefix(text[begin:], []byte("Private-Lines")) {
 				return n
 			}
-			sign = i
+			if name := bytes.TrimRight(text[begin:i], " \t\\"); len(name) > 0 && bytes.IndexByte([]byte("eEyYvV"), name[len(name)-1]) >= 0 { // as called has it
+				sign = i
+			}
 		case ofBlock:
 			bar = i
 		case ofEnd:

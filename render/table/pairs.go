@@ -62,6 +62,6 @@ func WriteFacts(out *bytes.Buffer, pairs [][2]string, o typeset.Options) {
 		if limit := o.Limit(); limit > 0 {
 			value = typeset.Shorten(value, max(typeset.ShortText, limit-keys-typeset.Gap), 60)
 		}
-		WritePair(out, typeset.Neutral(pair[0]), value, keys, typeset.Options{Color: o.Color})
+		WritePair(out, typeset.Neutral(pair[0]), value, keys, typeset.Options{Color: o.Color, Mark: o.Mark})
 	}
 }

@@ -40,6 +40,7 @@ type Options struct {
 	Width int  // terminal columns available; 0 = no limit
 	Wide  bool // never shorten cells or drop columns
 	Color bool // may use ANSI: bold headers, dim rules and notes
+	Mark  Mark // of the stream that it goes to
 	Safe  bool // CSV: no cell is a formula for a spreadsheet or moves a cursor
 	Texts bool // JSON: what people see of each column and cell stands beside its value
 }
@@ -92,8 +93,9 @@ func OrNull(text string) string {
 
 // The ANSI styles in use.
 const (
-	Bold = "\x1b[1m"
-	Dim  = "\x1b[2m"
+	Bold  = "\x1b[1m"
+	Dim   = "\x1b[2m"
+	plain = "\x1b[0m"
 )
 
 // Style returns the function that paints a piece of text, or leaves it alone without colour.
@@ -101,7 +103,7 @@ func Style(o Options, code string) func(string) string {
 	if !o.Color {
 		return func(s string) string { return s }
 	}
-	return func(s string) string { return code + s + "\x1b[0m" }
+	return func(s string) string { return o.Mark.in(code) + s + o.Mark.in(plain) }
 }
 
 // Wrapped writes text after a lead such as "note: ", wrapped to the width with later lines under the first.
