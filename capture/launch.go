@@ -67,6 +67,7 @@ type order struct {
 type event struct {
 	Started  bool   `json:"started,omitempty"`
 	PID      int    `json:"pid,omitempty"`
+	Root     int    `json:"root,omitempty"`  // what all of the workload comes from, also that whose parents have ended; 0 where there is none
 	Error    string `json:"error,omitempty"` // it could not be started
 	ExitCode *int   `json:"exit_code,omitempty"`
 	Signal   string `json:"signal,omitempty"`

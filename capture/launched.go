@@ -12,6 +12,7 @@ import (
 	"prof/capture/machine"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -56,6 +57,10 @@ type launched struct {
 	in    *json.Decoder
 	job   job
 	files [3]*os.File
+	root  int // this process, where it inherits those of the workload whose parents end
+
+	ended   atomic.Bool // the workload
+	stopped atomic.Bool // before it had ended
 }
 
 func connect(m machine.Machine) (*launched, error) {
@@ -116,6 +121,7 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 	// Before the start, so that a signal in between is not lost on the workload.
 	signals := make(chan os.Signal, 16)
 	notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	w.root = w.m.Inherit()
 	start := w.m.Now()
 	pid, wait, err := w.m.Start(machine.Start{Argv: w.job.Argv, Env: workloadEnv(w.job, w.m.Environ), Dir: string(w.job.Dir), Files: w.files, Bound: true})
 	if err != nil {
@@ -124,14 +130,24 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 		}
 		return exitNotExecutable, err
 	}
-	w.tell(event{Started: true, PID: pid})
+	w.tell(event{Started: true, PID: pid, Root: w.root})
 	go func() {
 		for s := range signals {
-			_ = w.m.Kill(-pid, s.(syscall.Signal)) // it may have ended by now
+			w.pass(pid, s.(syscall.Signal))
 		}
 	}()
 	go w.orders(pid)
+	if w.root > 0 {
+		children := make(chan os.Signal, 1)
+		notify(children, syscall.SIGCHLD)
+		go func() {
+			for range children {
+				w.m.Reap(pid)
+			}
+		}()
+	}
 	err = wait()
+	w.ended.Store(true)
 	ended := event{Ns: w.m.Now().Sub(start).Nanoseconds()}
 	exit := &machine.Exit{}
 	if err != nil && !errors.As(err, &exit) {
@@ -145,7 +161,48 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 	}
 	w.tell(ended)
 	endGroup(w.m, pid)
+	if w.stopped.Load() { // by itself a workload may leave a daemon of its own
+		w.endLeft()
+	}
 	return code, nil
+}
+
+// pass hands a signal on to the workload.
+func (w *launched) pass(pid int, s syscall.Signal) {
+	if s != syscall.SIGUSR1 && s != syscall.SIGUSR2 && !w.ended.Load() {
+		w.stopped.Store(true)
+	}
+	_ = w.m.Kill(-pid, s) // it may have ended by now
+}
+
+// endLeft ends what a workload that was stopped left in sessions of their own, such as the ranks of a launcher that has ended before them: they would
+// hold the GPU's memory.
+func (w *launched) endLeft() {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		told := map[int]bool{}
+		for end := time.Now().Add(leftGrace); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			left := comesFrom(w.m, w.root, w.job.Mark)
+			if len(left) == 0 {
+				return
+			}
+			for pid := range left {
+				if !told[pid] {
+					told[pid] = true
+					_ = w.m.Kill(pid, s) // it may have ended by now
+				}
+			}
+		}
+	}
+}
+
+// comesFrom returns the processes below one, if it is not 0, and those that have inherited the mark of a pass. Some processes write a title over their
+// environment, and some outlive their parents: neither way finds all.
+func comesFrom(m machine.Machine, root int, mark string) map[int]string {
+	left := m.Holding(mark)
+	if root > 0 {
+		maps.Copy(left, m.Below(root))
+	}
+	return left
 }
 
 // leftGrace is how long processes that outlive the workload get to end after a signal.
@@ -174,24 +231,25 @@ func (w *launched) orders(pid int) {
 		if w.in.Decode(&o) != nil {
 			break
 		}
-		_ = w.m.Kill(-pid, o.Signal)
+		w.pass(pid, o.Signal)
 	}
-	_ = w.m.Kill(-pid, syscall.SIGTERM)
+	w.pass(pid, syscall.SIGTERM)
 	<-w.m.After(orphanGrace)
-	kill(w.m, pid, w.job.Mark, 0)
+	kill(w.m, pid, w.root, w.job.Mark, 0)
 }
 
 // killWithin is how long a process may take to be gone that was killed.
 const killWithin = time.Second
 
-// kill ends a workload by force, with all that came from it in whatever session: its process group, what is below it, and what has inherited
-// the mark of the pass. Some processes write a title over their environment, and some outlive their parents: neither way finds all. pid is 0
-// where only the mark is to tell; one process is spared.
-func kill(m machine.Machine, pid int, mark string, spared int) {
+// kill ends a workload by force, with all that came from it in whatever session: its process group, what is below its root, or below it where there is
+// none, and what has inherited the mark of the pass. pid is 0 where only the mark is to tell; one process is spared.
+func kill(m machine.Machine, pid, root int, mark string, spared int) {
+	if root == 0 || pid == 0 {
+		root = pid
+	}
 	for end := time.Now().Add(killWithin); ; time.Sleep(5 * time.Millisecond) {
-		left := m.Holding(mark)
+		left := comesFrom(m, root, mark) // before its parents end
 		if pid > 0 {
-			maps.Copy(left, m.Below(pid)) // before its parents end
 			_ = m.Kill(-pid, syscall.SIGKILL)
 		}
 		delete(left, spared)

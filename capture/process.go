@@ -43,6 +43,7 @@ type control struct {
 	tool  int          // its process
 	wait  func() error // for its end
 	mark  string       // by which the workload's processes are found
+	root  int          // of them, see event
 	work  workload
 	size  func() int64
 	idle  *stall           // nil: the pass may take its time
@@ -159,7 +160,7 @@ func (c *control) window() <-chan time.Time {
 func (c *control) hear(e event) {
 	switch {
 	case e.Started:
-		c.out.pid = e.PID
+		c.out.pid, c.root = e.PID, e.Root
 	case e.Error != "":
 		c.out.refused = e.Error
 	default:
@@ -204,7 +205,7 @@ func (c *control) force() (sent bool) {
 	} else if sent = !c.work.idle(); !sent && c.out.ended != nil { // another may have its number by now
 		pid = 0
 	}
-	kill(c.s.m, pid, c.mark, c.tool)
+	kill(c.s.m, pid, c.root, c.mark, c.tool)
 	if c.out.pid == 0 { // it may be starting
 		c.work.signal(syscall.SIGKILL)
 	}

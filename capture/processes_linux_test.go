@@ -245,6 +245,8 @@ func TestProcessesStopped(t *testing.T) {
 	const kid = `'echo $$ >>kids; while :; do sleep 600; done' `
 	const kids = "sh -c " + kid + "& setsid sh -c " + kid + "& setsid env -i PATH=\"$PATH\" sh -c " + kid + "& (setsid sh -c " + kid + "&); "
 	const kidCount = 4
+	// Of these nothing tells whose they are but whom the system gives them to.
+	const lost = "(setsid env -i PATH=\"$PATH\" sh -c " + kid + "&); "
 	const waits = "while :; do sleep 1; done"
 	for name, c := range map[string]struct {
 		script string
@@ -257,6 +259,8 @@ func TestProcessesStopped(t *testing.T) {
 		"children, twice, ncu": {script: deaf + kids + waits, stop: twice, tool: rundir.ToolNcu},
 		"children, once":       {script: deaf + kids + waits, stop: func(s *site) { s.interrupts <- os.Interrupt }, grace: 100 * time.Millisecond, want: "nsys-1|interrupted|SIGKILL|stopped by the user"},
 		"children, once, ncu":  {script: deaf + kids + waits, stop: func(s *site) { s.interrupts <- os.Interrupt }, grace: 100 * time.Millisecond, tool: rundir.ToolNcu, want: "ncu-1|interrupted|137|stopped by the user"},
+		"the lost, twice":      {script: deaf + kids + lost + waits, stop: twice},
+		"the lost, once":       {script: kids + lost + says + "exec sleep 600", stop: func(s *site) { s.interrupts <- os.Interrupt }, want: "nsys-1|interrupted|SIGINT|stopped by the user"},
 		"interrupted":          {script: says + "exec sleep 600", stop: func(s *site) { s.interrupts <- os.Interrupt }, want: "nsys-1|interrupted|SIGINT|stopped by the user"},
 		"twice":                {script: deaf + waits, stop: twice}, // who tells of the end is killed too
 		"the profiler is killed": {script: says + "exec sleep 600", stop: func(s *site) {
@@ -277,8 +281,8 @@ func TestProcessesStopped(t *testing.T) {
 			done := s.begin(c.script)
 			s.within("the workload begins", func() bool { return len(s.pids("pid")) == 1 })
 			pids := s.pids("pid")
-			if strings.Contains(c.script, kids) {
-				s.within("its children begin", func() bool { return len(s.pids("kids")) == kidCount })
+			if n := kidCount*strings.Count(c.script, kids) + strings.Count(c.script, lost); n > 0 {
+				s.within("its children begin", func() bool { return len(s.pids("kids")) == n })
 				pids = append(pids, s.pids("kids")...)
 			}
 			c.stop(s)

@@ -302,6 +302,12 @@ func (m *Machine) Holding(variable string) map[int]string {
 	return out
 }
 
+// Inherit is that of capture.Processes: its processes have their parents for ever.
+func (m *Machine) Inherit() int { return 0 }
+
+// Reap is that of capture.Processes.
+func (m *Machine) Reap(int) {}
+
 // StartedAt is that of capture.Processes.
 func (m *Machine) StartedAt(pid int) string {
 	m.mu.Lock()

@@ -4,7 +4,17 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// inherit makes this process a child subreaper.
+func inherit() int {
+	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil { // a sandbox may refuse it
+		return 0
+	}
+	return os.Getpid()
+}
 
 // ownGroup starts a process in a process group of its own, so that the terminal's Ctrl-C reaches prof alone, which decides what to do.
 // It must not outlive the process that started it: a tool that is killed would leave the workload on the GPU.

@@ -12,3 +12,6 @@ func toolGroup() *syscall.SysProcAttr { return ownGroup() }
 
 // groupLives reports whether there is a process of a group.
 func groupLives(group int) bool { return syscall.Kill(-group, 0) == nil }
+
+// inherit is not for this system.
+func inherit() int { return 0 }

@@ -24,6 +24,10 @@ type Processes interface {
 	Below(tool int) map[int]string
 	// Holding returns the processes that have a variable, NAME=VALUE, in their environment, but those of a profiler, with when each was started.
 	Holding(variable string) map[int]string
+	// Inherit makes this process the parent of those that come from it and whose own parents end, and returns its number; 0 where the system has no such thing.
+	Inherit() int
+	// Reap waits for processes that were inherited and have ended, so that none stays as a zombie. One child of another kind is spared: its end is waited for elsewhere.
+	Reap(spared int)
 	// StartedAt distinguishes a process from a later one of the same number; "" when there is none, or it has ended and is not waited for.
 	StartedAt(pid int) string
 }
@@ -81,6 +85,24 @@ func exited(err error) error {
 }
 
 func (System) Kill(pid int, s syscall.Signal) error { return syscall.Kill(pid, s) }
+
+func (System) Inherit() int { return inherit() }
+
+func (System) Reap(spared int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return // nothing was inherited
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == spared {
+			continue
+		}
+		if fields := statFields(pid); len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // another call of this may have been faster
+		}
+	}
+}
 
 func (System) GroupLives(group int) bool { return groupLives(group) }
 
