@@ -142,7 +142,7 @@ for item in prof_mark.inputs(default=["none.png"]):
     with prof_mark.stage("prefill", tokens=5, batch=1):
         pass
     with prof_mark.stage("decode", steps=4):
-        time.sleep(0.04 if item.id == "second" else 0.02)
+        time.sleep(0.2 if item.id == "second" else 0.02)
 `))
 	inputs := []string{"--inputs", "pages.yaml", "--subset", "chosen.txt", "--repeat-inputs", "2"}
 	const each = "a.png 2 a.png\nsecond None b.png\na.png 2 a.png\nsecond None b.png\n"
