@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ type masking struct {
 	texts map[string]map[string][]maskedText // by table and column
 	// renamed are names of paths, which no secret is found in once their numbers are left out, by what they are made from.
 	renamed map[string]string
+	parted  []string // those of them that look like paths of several
 }
 
 type maskedText struct{ key, text, shown string }
@@ -86,7 +86,10 @@ func (m *masking) read(ctx context.Context, q querier, a arrival, table string) 
 		if ofNames[table+"."+column] {
 			shown = m.path(text)
 		} else if shown = mask.Cell(table, column, key, text); shown != text && slices.Contains(namesFirst, table) && column == "name" {
-			m.renamed[names.Normalise(text)] = names.Normalise(shown)
+			name := names.Normalise(text)
+			if m.renamed[name] = names.Normalise(shown); strings.Contains(name, pathMark) {
+				m.parted = append(m.parted, name)
+			}
 		}
 		if shown == text {
 			continue
@@ -106,10 +109,8 @@ func isValue(columns []column, i int) bool {
 
 // path masks the names in a path, or the one.
 func (m *masking) path(text string) string {
-	for _, name := range slices.Sorted(maps.Keys(m.renamed)) {
-		if strings.Contains(name, pathMark) { // a name may have it too
-			text = strings.ReplaceAll(text, name, m.renamed[name])
-		}
+	for _, name := range m.parted {
+		text = strings.ReplaceAll(text, name, m.renamed[name])
 	}
 	parts := strings.Split(text, pathMark)
 	for i, name := range parts {
