@@ -67,10 +67,10 @@ func gone(pid string) bool {
 	return err != nil || strings.HasPrefix(rest, "Z")
 }
 
-// A signal once stops the workload and keeps what was captured; passes that would come after are left out. A closed terminal does as Ctrl-C.
+// A signal once stops the workload and keeps what was captured; passes that would come after are left out. A closed terminal and Ctrl-\ do as Ctrl-C.
 func TestCaptureInterrupted(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "a closed terminal": syscall.SIGHUP} {
+	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "a closed terminal": syscall.SIGHUP, `Ctrl-\`: syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := captureWaiting(t, "exec sleep 600", "--repeats", "2", "--no-ingest")

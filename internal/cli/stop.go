@@ -105,7 +105,7 @@ func (s *stopper) capturing(passes chan os.Signal) (done func()) {
 	if s == nil {
 		return func() {}
 	}
-	signal.Notify(passes, syscall.SIGHUP)
+	signal.Notify(passes, syscall.SIGHUP, syscall.SIGQUIT)
 	s.mu.Lock()
 	s.passes = passes
 	s.mu.Unlock()
