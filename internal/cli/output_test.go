@@ -22,7 +22,7 @@ func (p *place) limited(limit string, args ...string) result {
 		p.t.Skip("there is no room for what the process covered either, as it says on stderr")
 	}
 	cmd := p.command(args...)
-	shell := exec.Command("sh", append([]string{"-c", `ulimit `+limit+`; exec "$@"`, "sh", built}, p.homed(args)...)...)
+	shell := exec.Command("sh", append([]string{"-c", `ulimit ` + limit + `; exec "$@"`, "sh", built}, p.homed(args)...)...)
 	shell.Dir, shell.Env = cmd.Dir, cmd.Env
 	return finish(p.t, shell, shell.Run)
 }
