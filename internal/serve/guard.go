@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"prof/internal/serve/ask"
+	"prof/internal/serve/jobs"
 	"prof/internal/serve/places"
 )
 
@@ -212,14 +213,14 @@ func (g Guard) isHost(host string) bool {
 	return slices.ContainsFunc(g.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
-// isText reports whether all that an address says is text.
+// isText reports whether all that an address says is text, but for names of files.
 func isText(u *url.URL) bool {
 	for name, values := range u.Query() {
 		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
 			return false
 		}
 	}
-	return utf8.ValidString(u.Path)
+	return utf8.ValidString(jobs.PathText(u))
 }
 
 // isOrigin reports whether the page that asks may, and lets the browser show it the answer.

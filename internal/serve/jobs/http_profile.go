@@ -1,12 +1,15 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -104,6 +107,7 @@ const bytesType = "application/octet-stream"
 type fileAnswer struct {
 	http.ResponseWriter
 	to      stream
+	size    int64 // of the file
 	refused bool
 }
 
@@ -115,11 +119,12 @@ func (p *fileAnswer) WriteHeader(status int) {
 	h := p.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Del("Content-Disposition")
-	p.ResponseWriter.WriteHeader(status)
 	detail := "the file is not the one that the request is about"
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		detail = "the file has no such part; its size is in Content-Range"
+		h.Set("Content-Range", fmt.Sprintf("bytes */%d", p.size))
 	}
+	p.ResponseWriter.WriteHeader(status)
 	_ = json.NewEncoder(p.to).Encode(huma.NewError(status, detail)) // the reader may have gone
 }
 
@@ -130,6 +135,35 @@ func (p *fileAnswer) Write(text []byte) (int, error) {
 	return p.to.Write(text)
 }
 
+// pastAll is a byte behind those of any file.
+const pastAll = "9223372036854775807"
+
+var (
+	digits    = regexp.MustCompile(`[0-9]+`)
+	lastZero  = regexp.MustCompile(`^-\s*0$`)
+	mostPlace = len(pastAll) - 1 // digits that fit whatever they are
+)
+
+// partOf is the Range of a request as net/http takes it; "" is all of the file. net/http refuses other units and numbers past 64 bits, and answers the last 0
+// bytes with a part that ends before it begins.
+func partOf(r *http.Request) string {
+	unit, parts, _ := strings.Cut(r.Header.Get("Range"), "=")
+	if r.Method != http.MethodGet || !strings.EqualFold(strings.TrimSpace(unit), "bytes") {
+		return ""
+	}
+	var out []string
+	for part := range strings.SplitSeq(parts, ",") {
+		part = digits.ReplaceAllStringFunc(strings.TrimSpace(part), func(n string) string {
+			if n = strings.TrimLeft(n, "0"); len(n) > mostPlace {
+				return pastAll
+			}
+			return cmp.Or(n, "0")
+		})
+		out = append(out, lastZero.ReplaceAllString(part, pastAll+"-"))
+	}
+	return "bytes=" + strings.Join(out, ",")
+}
+
 // Templates of the contract.
 const (
 	runTemplate   = "run"
@@ -137,6 +171,16 @@ const (
 )
 
 func artifactsPath(run string) string { return "/profile/" + url.PathEscape(run) + "/artifacts" }
+
+// PathText is what of an address's path must be text: all but the name of an artifact, which is what the file system has.
+func PathText(u *url.URL) string {
+	parts := strings.Split(u.EscapedPath(), "/")
+	if len(parts) != 5 || parts[1] != "profile" || parts[3] != "artifacts" {
+		return u.Path
+	}
+	run, _ := url.PathUnescape(parts[2]) // the path as a whole could be read
+	return run
+}
 
 func registerProfile(api huma.API, s *Service) {
 	run := group{api, s, profileTag, s.o.AllowRun, "--allow-run"}
@@ -194,7 +238,12 @@ func registerProfile(api huma.API, s *Service) {
 					"ETag": fmt.Sprintf(`"%x-%x"`, st.ModTime().UnixNano(), st.Size())} {
 					w.Header().Set(name, value)
 				}
-				http.ServeContent(&fileAnswer{ResponseWriter: w, to: newStream(ctx)}, r, "", st.ModTime(), f)
+				if part := partOf(r); part == "" {
+					r.Header.Del("Range")
+				} else {
+					r.Header.Set("Range", part)
+				}
+				http.ServeContent(&fileAnswer{ResponseWriter: w, to: newStream(ctx), size: st.Size()}, r, "", st.ModTime(), f)
 			}}, nil
 		})
 	add(read, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Errors: []int{404, 409},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -55,13 +56,32 @@ func TestJobs(t *testing.T) {
 		{[]string{"Range", "bytes=2-", "If-Range", tag}, 206, "ws", "bytes 2-3/4", bytesType},
 		{[]string{"Range", "bytes=2-", "If-Range", `"another"`}, 200, "rows", "", bytesType},
 		{[]string{"Range", "bytes=4-"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
-		{[]string{"Range", "bytes=x"}, 416, "the file has no such part", "", "application/problem+json"},
+		{[]string{"Range", "bytes=x"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
+		{[]string{"Range", "bytes=2-1"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
+		{[]string{"Range", "bytes=-0"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
+		{[]string{"Range", "bytes=-0, -000"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
+		{[]string{"Range", "bytes=99999999999999999999-"}, 416, "the file has no such part", "bytes */4", "application/problem+json"},
+		{[]string{"Range", "bytes=-0,-1"}, 206, "s", "bytes 3-3/4", bytesType},
+		{[]string{"Range", "bytes=1-99999999999999999999"}, 206, "ows", "bytes 1-3/4", bytesType},
+		{[]string{"Range", "bytes=1-9223372036854775807"}, 206, "ows", "bytes 1-3/4", bytesType},
+		{[]string{"Range", "bytes=000000000000000000001-000000000000000000002"}, 206, "ow", "bytes 1-2/4", bytesType},
+		{[]string{"Range", "bytes=-99999999999999999999"}, 206, "rows", "bytes 0-3/4", bytesType},
+		{[]string{"Range", "Bytes=1-2"}, 206, "ow", "bytes 1-2/4", bytesType},
+		{[]string{"Range", "items=0-1"}, 200, "rows", "", bytesType},
+		{[]string{"Range", "1-2"}, 200, "rows", "", bytesType},
 		{[]string{"If-Match", `"another"`}, 412, "not the one", "", "application/problem+json"},
 		{[]string{"If-None-Match", tag}, 304, "", "", ""},
 	} {
 		code, text, h := s.ask("GET", a.Files[0].URL, nil, c.headers...)
 		if code != c.code || !strings.Contains(text, c.text) || code < 400 && text != c.text || h.Get("Content-Range") != c.part || h.Get("Content-Type") != c.media {
 			t.Errorf("%q: %d %q %v", c.headers, code, text, h)
+		}
+	}
+	odd := filepath.Join(s.home, "runs", j.ID, "kept", "b?d%#;\xff.txt")
+	if err := errors.Join(os.Mkdir(filepath.Dir(odd), 0o700), os.WriteFile(odd, []byte("odd"), 0o600)); err == nil { // a Mac has no such names
+		files := want[struct{ Files []Artifact }](s, 200, "GET", artifactsPath(j.ID), nil).Files
+		if code, text, _ := s.ask("GET", files[0].URL, nil); code != 200 || text != "odd" || len(files) != 2 {
+			t.Errorf("%s: %d %q", files[0].URL, code, text)
 		}
 	}
 	for _, name := range []string{"..%2F..%2Fserve.yaml", "%2Fetc%2Fpasswd", "nsys", "none", "nsys%2F..%2F..%2F..%2Fstored"} {
