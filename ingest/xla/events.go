@@ -38,7 +38,7 @@ func (s *space) line(m message) (l line, err error) {
 		case v.is(num, lineID, number):
 			l.id = int64(v.n)
 		case v.is(num, lineName, bytes):
-			l.name, err = s.in.text(v.message, mostText)
+			l.name, err = s.in.text(v.message, mostLabel)
 		case v.is(num, lineTimestamp, number):
 			l.timestamp = int64(v.n)
 		}
@@ -114,6 +114,7 @@ func (s *space) base() int64 {
 // events returns all events of the space in the order of the file.
 func (s *space) events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
+		s.texts = 0
 		give := func(e *trace.Event) error {
 			if !yield(e, nil) {
 				return errDone
@@ -139,7 +140,7 @@ func (s *space) lineEvents(p *plane, l *line, give func(*trace.Event) error) err
 	stream, isStream := streamOf(l.name)
 	tid, open, label := threadOf(l), []int64(nil), p.name+" "+kindOf(l.name)
 	return s.in.each(l.message, func(num protowire.Number, v value) error {
-		if !v.is(num, lineEvents, bytes) {
+		if !v.is(num, lineEvents, bytes) || v.at == v.end { // one without a byte says nothing
 			return nil
 		}
 		m, err := s.in.field(v.message)
@@ -149,6 +150,9 @@ func (s *space) lineEvents(p *plane, l *line, give func(*trace.Event) error) err
 		e, err := p.event(m)
 		if err != nil {
 			return err
+		}
+		if s.texts += len(e.name) + len(e.copied) + len(e.set) + len(e.details); s.texts > mostTexts {
+			return many(v.at, mostTexts>>30, "GiB of names in its events")
 		}
 		out := trace.Event{Phase: 'X', Offset: m.at, Name: []byte(e.name), TID: tid, Label: []byte(label)}
 		setTime(&out, l, &e)

@@ -5,6 +5,7 @@
 package xla
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -83,7 +84,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 		return e, nil
 	}, "push_pop")
 	if errors.Is(err, torch.ErrNoEvents) {
-		return nil, fmt.Errorf("%s: %w; planes: %s", name, ErrNoWork, suggest.List(s.names(), mostNamed))
+		return nil, fmt.Errorf("%s: %w; planes: %s", name, ErrNoWork, cmp.Or(suggest.List(s.names(), mostNamed), "none with lines"))
 	}
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (s *space) capture() string { return fmt.Sprint("xla ", s.started, " ", s.s
 func (s *space) names() (out []string) {
 	for i := range s.planes {
 		if s.planes[i].lines > 0 {
-			out = append(out, s.planes[i].name)
+			out = append(out, cmp.Or(s.planes[i].name, "one without a name"))
 		}
 	}
 	return out

@@ -264,12 +264,30 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// TestNoWork: a profile without work says what planes it has.
+func TestNoWork(t *testing.T) {
+	field := func(n protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), b)
+	}
+	for says, data := range map[string][]byte{
+		"planes: none with lines":                   field(1, field(2, []byte("/host:CPU"))),
+		"planes: one without a name, /device:TPU:0": slices.Concat(field(1, field(3, nil)), field(1, slices.Concat(field(2, []byte("/device:TPU:0")), field(3, nil)))),
+	} {
+		if _, _, err := stored(t, write(t, data)); !errors.Is(err, xla.ErrNoWork) || !strings.HasSuffix(err.Error(), "; "+says) {
+			t.Errorf("the error is %v, want %q", err, says)
+		}
+	}
+}
+
 // TestMany: a file that has more of something than any profile is refused by name and place.
 func TestMany(t *testing.T) {
 	field := func(n protowire.Number, b []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), b)
 	}
 	gpu := field(2, []byte("/device:GPU:0"))
+	entry := func(id byte, name []byte) []byte {
+		return field(5, slices.Concat([]byte{8, id}, field(2, field(2, name))))
+	}
 	for name, c := range map[string]struct {
 		data []byte
 		says string
@@ -278,7 +296,9 @@ func TestMany(t *testing.T) {
 		"lines":  {field(1, slices.Repeat(field(3, nil), 1_200_000)), "over 1000000 lines"},
 		"names":  {field(1, slices.Concat(gpu, slices.Repeat(field(4, nil), 1_200_000))), "over 64 MiB of names"},
 		"a name": {field(1, slices.Concat(gpu, field(4, field(2, field(2, make([]byte, 70<<20)))))), "over 64 MiB of names"},
-		"events": {field(1, slices.Concat(gpu, field(3, slices.Repeat(field(4, nil), 1_200_000)))), ""},
+		"events": {field(1, slices.Concat(gpu, field(3, slices.Repeat(field(4, []byte{8, 1}), 1_200_000)))), ""},
+		"crowd":  {field(1, slices.Concat(gpu, field(3, slices.Repeat(field(4, nil), 43_000_001)))), "over 43000000 events"},
+		"echoes": {field(1, slices.Concat(gpu, entry(1, []byte("kernel_details")), entry(2, make([]byte, 60<<20)), field(3, slices.Repeat(field(4, field(4, []byte{8, 1, 56, 2})), 1000)))), "over 8 GiB of names in its events"},
 		"event":  {field(1, slices.Concat(gpu, field(3, field(4, make([]byte, 20<<20))))), "over 16 MiB in one event"},
 		"zeros":  {make([]byte, 16<<20), "at byte 0: not an XSpace"},
 		"errors": {slices.Concat(field(1, gpu), slices.Repeat(field(2, []byte("dropped")), 200_000)), ""},

@@ -23,6 +23,8 @@ type space struct {
 	started int64 // ns from 1970; 0 not said
 	said    []trace.Said
 	lines   int // of all planes
+	evented int // events of all lines
+	texts   int // bytes that events refer to, so far
 	held    int // bytes of names
 }
 
@@ -40,8 +42,11 @@ type plane struct {
 const (
 	mostPlanes = 10_000
 	mostLines  = 1_000_000
-	mostHeld   = 64 << 20 // bytes of names
-	nameCost   = 64       // bytes that one takes beside its text
+	mostEvents = 43_000_000 // of the 25 bytes that JAX's short ones take, more than a file of MaxBytes has
+	mostLabel  = 1 << 10    // bytes of a plane's name or a line's that are read
+	mostTexts  = 8 << 30    // bytes of names and details that events refer to
+	mostHeld   = 64 << 20   // bytes of names
+	nameCost   = 64         // bytes that one takes beside its text
 )
 
 // ErrMany is wrapped by errors for a file that has more of something than any profile; they name the byte.
@@ -133,12 +138,21 @@ func (s *space) readPlane(m message) error {
 	err := s.in.each(m, func(num protowire.Number, v value) (err error) {
 		switch {
 		case v.is(num, planeName, bytes):
-			p.name, err = s.in.text(v.message, mostText)
+			p.name, err = s.in.text(v.message, mostLabel)
 		case v.is(num, planeLines, bytes):
 			p.lines++
 			if s.lines++; s.lines > mostLines {
 				return many(v.at, mostLines, "lines")
 			}
+			err = s.in.each(v.message, func(num protowire.Number, v value) error {
+				if v.is(num, lineEvents, bytes) {
+					s.evented++
+				}
+				if s.evented > mostEvents {
+					return many(v.at, mostEvents, "events")
+				}
+				return nil
+			})
 		}
 		return err
 	})
