@@ -2,6 +2,7 @@ package queries_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -138,5 +139,47 @@ func TestRawTypes(t *testing.T) {
 	}
 	if c := f.Columns[f.Index("total_ns")]; c.Unit != frame.Ns || c.Type != frame.Int {
 		t.Errorf("total_ns is %+v", c)
+	}
+}
+
+// TestRawTimes holds times of all kinds to DuckDB's own texts, those that no calendar has too.
+func TestRawTimes(t *testing.T) {
+	t.Parallel()
+	w := readOnly(t)
+	var exprs []string
+	for _, kind := range []string{"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"} {
+		for _, text := range []string{"infinity", "-infinity", "2025-01-02 03:04:05", "1700-01-01"} {
+			exprs = append(exprs, fmt.Sprintf("'%s'::%s", text, kind))
+		}
+	}
+	exprs = append(exprs, "'infinity'::TIMESTAMPTZ::TIMESTAMP", "DATE '0044-03-15 (BC)'", "DATE '0001-12-31 (BC)'", "DATE '5877642-06-25 (BC)'", "DATE '5881580-07-10'", "DATE '99999-01-01'",
+		"TIMESTAMP '0044-03-15 (BC) 01:02:03.5'", "TIMESTAMP '294247-01-10 04:00:54.775806'", "TIMESTAMP '290309-12-22 (BC) 00:00:00'", "TIMESTAMP_NS '2262-04-11 23:47:16.854775806'",
+		"'12:00:00'::TIMETZ", "'12:00:00.5+02:30'::TIMETZ", "TIME '23:59:59.999999'")
+	for _, e := range exprs {
+		f, err := queries.Raw(t.Context(), w, fmt.Sprintf("SELECT (%s) AS x, (%s)::VARCHAR AS said", e, e))
+		if err != nil {
+			t.Fatal(e, err)
+		}
+		want := f.Rows[0][1].(string)
+		if strings.HasSuffix(e, "TIMETZ") {
+			want = strings.TrimSuffix(want, ":00")
+		}
+		if got := f.Rows[0][0]; got != want {
+			t.Errorf("%s is %v, DuckDB writes %s", e, got, want)
+		}
+	}
+	for e, want := range map[string]string{
+		"['infinity'::TIMESTAMP, '-infinity'::TIMESTAMP, '0044-03-15 (BC)'::TIMESTAMP]": `["infinity","-infinity","0044-03-15 (BC) 00:00:00"]`,
+		"['infinity'::TIMESTAMP_NS, '2025-01-02'::TIMESTAMP_NS]":                        `["infinity","2025-01-02T00:00:00Z"]`,
+		"{'a': 'nan'::DOUBLE, 'b': ['inf'::FLOAT, 0.5::FLOAT]}":                         `{"a":null,"b":[null,0.5]}`,
+		"MAP {'b': '-inf'::DOUBLE, 'a': 1.5}":                                           `{"a":1.5,"b":null}`,
+	} {
+		f, err := queries.Raw(t.Context(), w, "SELECT "+e+" AS x")
+		if err != nil {
+			t.Fatal(e, err)
+		}
+		if got := f.Rows[0][0]; got != want {
+			t.Errorf("%s is %v, want %s", e, got, want)
+		}
 	}
 }

@@ -366,9 +366,9 @@ func value(v any, name string) any {
 		}
 		return f
 	case time.Time:
-		return x.UTC().Format(timeLayout(name))
+		return timeText(x, name)
 	case []any, map[string]any, duckdb.Map, duckdb.OrderedMap:
-		if text, err := json.Marshal(x); err == nil {
+		if text, err := json.Marshal(inJSON(x)); err == nil {
 			return string(text)
 		}
 	case []byte:
@@ -381,14 +381,72 @@ func value(v any, name string) any {
 	return fmt.Sprint(v)
 }
 
-func timeLayout(name string) string {
-	switch name {
-	case "DATE":
-		return "2006-01-02"
+// timeText is a time as DuckDB writes it: those that are not finite, years before the first and those past 9999 too. Of others, UTC goes without saying.
+func timeText(x time.Time, kind string) string {
+	switch kind {
 	case "TIME":
-		return "15:04:05.999999"
-	case "TIMESTAMP_NS":
-		return "2006-01-02 15:04:05.999999999"
+		return x.Format("15:04:05.999999")
+	case "TIMETZ":
+		if _, offset := x.Zone(); offset%3600 != 0 {
+			return x.Format("15:04:05.999999-07:00")
+		}
+		return x.Format("15:04:05.999999-07")
 	}
-	return "2006-01-02 15:04:05.999999"
+	x = x.UTC()
+	for i, most := range [...]int64{math.MaxInt64, -math.MaxInt64} { // DuckDB's, of each unit and of days
+		if x.Equal(time.Unix(0, most)) || x.Equal(time.UnixMicro(most)) || x.Equal(time.UnixMilli(most)) || x.Equal(time.Unix(most, 0)) || x.Equal(time.Unix(most/(1<<32)*86400, 0)) {
+			return "-infinity"[1-i:]
+		}
+	}
+	day, clock := "2006-01-02", " 15:04:05.999999"
+	switch kind {
+	case "DATE":
+		clock = ""
+	case "TIMESTAMP_NS":
+		clock += "999"
+	}
+	if year := x.Year(); year <= 0 {
+		return fmt.Sprintf("%04d", 1-year) + x.Format("-01-02 (BC)"+clock)
+	}
+	return x.Format(day + clock)
+}
+
+// inJSON is a list or a struct as JSON can have it: what a number of it lacks there is null, a time a text.
+func inJSON(v any) any {
+	switch x := v.(type) {
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+	case float32:
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+	case time.Time:
+		if text := timeText(x, "TIMESTAMP_NS"); x.Year() < 1 || x.Year() > 9999 || strings.HasSuffix(text, "infinity") {
+			return text
+		}
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = inJSON(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for name, e := range x {
+			out[name] = inJSON(e)
+		}
+		return out
+	case duckdb.OrderedMap:
+		if _, err := json.Marshal(x); err == nil {
+			return x
+		}
+		out := map[string]any{}
+		for i, e := range x.Values() {
+			out[fmt.Sprint(inJSON(x.Keys()[i]))] = inJSON(e)
+		}
+		return out
+	}
+	return v
 }

@@ -139,7 +139,7 @@ var kindNames = []struct {
 	{duckdb.TYPE_BOOLEAN, "BOOLEAN"}, {duckdb.TYPE_TINYINT, "TINYINT"}, {duckdb.TYPE_SMALLINT, "SMALLINT"}, {duckdb.TYPE_INTEGER, "INTEGER"}, {duckdb.TYPE_BIGINT, "BIGINT"},
 	{duckdb.TYPE_UTINYINT, "UTINYINT"}, {duckdb.TYPE_USMALLINT, "USMALLINT"}, {duckdb.TYPE_UINTEGER, "UINTEGER"}, {duckdb.TYPE_UBIGINT, "UBIGINT"}, {duckdb.TYPE_HUGEINT, "HUGEINT"},
 	{duckdb.TYPE_UHUGEINT, "UHUGEINT"}, {duckdb.TYPE_FLOAT, "FLOAT"}, {duckdb.TYPE_DOUBLE, "DOUBLE"}, {duckdb.TYPE_DECIMAL, "DECIMAL"}, {duckdb.TYPE_DATE, "DATE"},
-	{duckdb.TYPE_TIME, "TIME"}, {duckdb.TYPE_TIMESTAMP_NS, "TIMESTAMP_NS"}, {duckdb.TYPE_UUID, "UUID"},
+	{duckdb.TYPE_TIME, "TIME"}, {duckdb.TYPE_TIME_TZ, "TIMETZ"}, {duckdb.TYPE_TIMESTAMP_NS, "TIMESTAMP_NS"}, {duckdb.TYPE_UUID, "UUID"},
 }
 
 func kindName(kind duckdb.Type) string {

@@ -49,7 +49,7 @@ WITH r AS (
             since IS NULL
             OR r.created_at
                 >= coalesce(
-                    try_cast(since AS TIMESTAMP),
+                    CASE WHEN isfinite(try_cast(since AS TIMESTAMP)) THEN try_cast(since AS TIMESTAMP) END,
                     error('ARGUMENT: --since ' || since || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')
                 )
         )
@@ -57,14 +57,14 @@ WITH r AS (
             until IS NULL
             OR r.created_at
                 < coalesce(
-                    try_cast(until AS TIMESTAMP),
+                    CASE WHEN isfinite(try_cast(until AS TIMESTAMP)) THEN try_cast(until AS TIMESTAMP) END,
                     error('ARGUMENT: --until ' || until || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')
                 )
         )
         AND (
             before IS NULL
             OR CASE
-                WHEN try_cast(split_part(before, '/', 1) AS TIMESTAMP) IS NULL
+                WHEN isfinite(try_cast(split_part(before, '/', 1) AS TIMESTAMP)) IS NOT TRUE
                     OR try_cast(split_part(before, '/', 2) AS UUID) IS NULL
                     THEN error(
                         'ARGUMENT: --before '
