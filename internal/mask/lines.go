@@ -4,18 +4,25 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Lines takes out of a text that comes line by line what only earlier lines say is secret: the rest of a key that is written out, a value below
 // its name, and one that goes over lines. What a line says by itself is for Text, after it. It keeps no more than the end of one line.
 type Lines struct {
 	before string // the line before, where its value may follow
-	quote  mark   // of the value that goes on
+	open   []open // values that go on
 	block  int    // by how many blanks a value of YAML is farther in; 0 none
-	most   int    // lines that the value may have more
 	key    armor
 	indent string // what stands before the first line of the key
 	left   int    // lines in which the key may go on
+}
+
+// open is a value that a line begins and does not end.
+type open struct {
+	rest rest
+	line string // the begin of that line
+	most int    // lines that the value may have more
 }
 
 // armor says where a line stands to a key that is written out.
@@ -36,19 +43,29 @@ const (
 // Line is the next line, without its end.
 func (l *Lines) Line(s string) string {
 	out := l.armored(s)
-	if l.quote != 0 || l.block > 0 {
-		var goesOn bool
-		if out, goesOn = l.rest(out); goesOn {
-			return out
+	if l.block > 0 {
+		in := indent(out)
+		if in >= l.block || in == len(out) {
+			return out[:in] + hidden(out[in:])
 		}
+		l.block = 0
 	}
-	if l.before != "" {
-		out = l.below(out)
-	} else if opens(out) {
-		l.before = tail(out)
+	text := out
+	if len(l.open) > 0 || l.before != "" {
+		f := finder{text: text}
+		if len(l.open) > 0 {
+			l.goOn(&f)
+		}
+		if l.before != "" {
+			l.below(&f)
+		}
+		out = f.masked()
+	}
+	if l.before == "" && opens(text) {
+		l.before = tail(text)
 	}
 	if l.key == outside {
-		l.longer(out)
+		l.longer(text)
 	}
 	return out
 }
@@ -56,19 +73,22 @@ func (l *Lines) Line(s string) string {
 // longer looks for a secret that a line begins and does not end. Where no value can be open it costs no more than to count quotes.
 func (l *Lines) longer(s string) {
 	if n := blockSign(s); n >= 2 && (s[n-1] == '|' || s[n-1] == '>') && isBlank(s[n-2]) {
-		f := finder{text: s + "\n" + strings.Repeat(" ", indent(s)+1) + "x"}
+		in := keyIndent(s) + 1
+		f := finder{text: s + "\n" + strings.Repeat(" ", in) + "x"}
 		f.find()
 		if slices.ContainsFunc(f.spans, func(sp span) bool { return sp.to == len(f.text) }) {
-			l.block = indent(s) + 1
+			l.block = in
 		}
 		return
 	}
-	if strings.Count(s, `"`)%2 == 0 && strings.Count(s, `'`)%2 == 0 {
+	if strings.Count(s, `"`)%2 == 0 && strings.Count(s, `'`)%2 == 0 && !goesOver(s) {
 		return
 	}
 	f := finder{text: s}
 	f.find()
-	l.quote, l.most = f.open, mostOfValue
+	if f.open != (rest{}) && !slices.ContainsFunc(l.open, func(o open) bool { return o.rest == f.open }) {
+		l.open = append(l.open, open{f.open, s[:min(len(s), lookBack)], mostOfValue})
+	}
 }
 
 // blockSign is behind what may be the sign of a text of YAML at the end of a line.
@@ -80,24 +100,54 @@ func blockSign(s string) int {
 	return n
 }
 
-// rest masks a line of a value that goes on; false where that ended before.
-func (l *Lines) rest(s string) (out string, goesOn bool) {
-	in := indent(s)
-	switch {
-	case l.block > 0 && in < l.block && in < len(s):
-		l.block = 0
-		return s, false
-	case l.block > 0:
-		return s[:in] + hidden(s[in:]), true
+// goOn masks in a line the values that go on, and what the line says by itself: it may be no part of them, where the line before was cut.
+func (l *Lines) goOn(f *finder) {
+	s := f.text
+	before := l.open
+	l.open = nil
+	for _, o := range before {
+		from := indent(s)
+		if o.rest.quote == 0 {
+			from = shared(o.line, s)
+			from += indent(s[from:])
+		}
+		end, isClosed := o.rest.closes(s[from:])
+		if end += from; o.rest.quote != 0 {
+			f.add(from, end)
+		} else if to := from + len(strings.TrimRight(s[from:end], " \t\r,")); strings.ContainsFunc(s[from:to], unicode.IsLetter) {
+			f.add(from, to)
+		}
+		if isClosed {
+			l.longer(s[end:])
+		} else if o.most--; o.most > 0 {
+			l.open = append(l.open, o)
+		}
 	}
-	end := l.quote.closes(s)
-	if l.most--; end > 0 || l.most == 0 {
-		l.quote = 0
+	f.find()
+}
+
+// shared is behind what a line begins with as another does, up to a blank, as lines of loggers do: the same but for digits.
+func shared(other, s string) int {
+	at, last, i := 0, 0, 0
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	for i < len(other) && at < len(s) {
+		if isDigit(other[i]) && isDigit(s[at]) {
+			for ; i < len(other) && isDigit(other[i]); i++ {
+			}
+			for ; at < len(s) && isDigit(s[at]); at++ {
+			}
+			continue
+		}
+		if other[i] != s[at] {
+			break
+		}
+		i++
+		at++
+		if isBlank(s[at-1]) {
+			last = at
+		}
 	}
-	if end == 0 {
-		end = len(s)
-	}
-	return s[:min(in, end)] + hidden(s[min(in, end):end]) + s[end:], true
+	return last
 }
 
 // hidden is what is shown of a secret; of none, nothing.
@@ -237,11 +287,31 @@ func opens(s string) bool {
 	if strings.IndexByte(`=:\,`, s[len(s)-1]) >= 0 {
 		return true
 	}
+	if isLoginLine(s) {
+		return true
+	}
 	last := len(s)
 	for last > 0 && !isBlank(s[last-1]) && !isQuote(s[last-1]) {
 		last--
 	}
 	return strings.HasPrefix(s[last:], "-") || isCalled(s)
+}
+
+// isLoginLine reports whether a line is one of a .netrc, below which the password may stand.
+func isLoginLine[T string | []byte](s T) bool {
+	at := 0
+	for at < len(s) && isBlank(s[at]) {
+		at++
+	}
+	switch {
+	case at == len(s):
+		return false
+	case s[at] == 'l':
+		return strings.HasPrefix(string(s[at:min(len(s), at+len("login "))]), "login ")
+	case s[at] == 'm':
+		return strings.HasPrefix(string(s[at:min(len(s), at+len("machine "))]), "machine ")
+	}
+	return false
 }
 
 // isCalled reports whether a line ends with the name of a value that may stand below: name: HF_TOKEN.
@@ -257,30 +327,29 @@ func isCalled(s string) bool {
 	return sign > 0 && (s[sign-1] == ':' || s[sign-1] == '=') && called.MatchString(tail(s[:at]))
 }
 
-// below masks what the line before says is secret.
-func (l *Lines) below(s string) string {
-	if len(s) < leastRandom && !hasNeedle(l.before) {
-		if l.before = ""; opens(s) {
-			l.before = tail(s)
-		}
-		return s
-	}
-	f := finder{text: l.before + "\n" + s}
-	f.find()
-	n := len(l.before) + 1
-	below := finder{text: s}
-	goesOn := false
-	for _, sp := range f.spans {
-		if sp.to > n {
-			below.add(max(0, sp.from-n), sp.to-n)
-			goesOn = goesOn || sp.from < n && sp.to == len(f.text)
-		}
-	}
-	switch {
-	case !opens(s):
+// below masks what the line before says is secret, also where a logger writes the same before both.
+func (l *Lines) below(f *finder) {
+	s := f.text
+	if len(s) < leastRandom && !hasNeedle(l.before) && !isLoginLine(l.before) {
 		l.before = ""
-	case !goesOn:
-		l.before = tail(s)
+		return
 	}
-	return below.masked()
+	goesOn := false
+	for _, from := range slices.Compact([]int{0, shared(l.before, s)}) {
+		if from > 0 && strings.TrimLeft(s[:from], " \t") == "" {
+			continue
+		}
+		both := finder{text: l.before + "\n" + s[from:]}
+		both.find()
+		n := len(l.before) + 1
+		for _, sp := range both.spans {
+			if sp.to > n {
+				f.add(from+max(min(indent(s[from:]), sp.to-n), sp.from-n), from+sp.to-n)
+				goesOn = goesOn || sp.from < n && sp.to == len(both.text)
+			}
+		}
+	}
+	if !goesOn || !opens(s) {
+		l.before = ""
+	}
 }

@@ -175,6 +175,16 @@ func TestLinesValues(t *testing.T) {
 		{"x = {password: \"one\n  hunter2\n two\"} y\nnext", "x = {password: ***\n  ***\n ***} y\nnext"}, {"password='one\nhunter2'\nnext", "password=***\n***\nnext"},
 		{"password = \"\"\"\nhunter2\n\"\"\"\nnext", "password = \"\"\"\n***\n***\nnext"}, {"password=\"one\n\nhunter2\"", "password=***\n\n***"},
 		{"it's a pass\ndon't", "it's a pass\ndon't"}, {"token: it's\nnext", "token: it's\nnext"}, {"password: it's wrong\nnext", "password: ***'s wrong\nnext"}, {"auth: \"no one\nhunter2\"", "auth: ***\n***"}, {"text = \"one\ntwo\"", "text = \"one\ntwo\""}, {"max_tokens: \"one\ntwo", "max_tokens: \"one\ntwo"}, {"a | token |\n  b", "a | token |\n  b"},
+		// A line that was cut, and the next by itself.
+		{"password=\"cut\nINFO api_key=\"hunter2\"\nx", "password=***\n***\nx"}, {"token='cut\nINFO step\nhf_token='hunter2' x=1", "token=***\n***\n*** x=1"}, {"N(api_key='cut\nN(api_key='hunter2', n=1)\nx", "N(api_key=***\n***, n=1)\nx"},
+		{"password=\"cut\nDB_PASSWORD=\"cut too\n hunter2\"\nx", "password=***\n***\n ***\nx"}, {"password=\"cut\nauth='cut\n hunter2' hunter2\" x", "password=***\n***\n *** x"}, {"password=\"cut\nDB_PASSWORD:\nhunter2", "password=***\n***\n***"},
+		{"  - password: |\n      hunter2\n    name: foo", "  - password: ***\n      ***\n    name: foo"},
+		// Lists over lines, and with what a logger writes before each.
+		{"{\n  \"api_key\": [\n    \"hunter2\",\n    \"hunter2\"\n  ],\n  \"port\": 1\n}", "{\n  \"api_key\": [\n    ***,\n    ***\n  ],\n  \"port\": 1\n}"},
+		{"{'api_key': ['a',\n             'hunter2'],\n 'port': 1}", "{'api_key': ***\n             ***,\n 'port': 1}"}, {"Namespace(api_key=['x',\n    'hunter2'], port=1)\nx", "Namespace(api_key=***\n    ***, port=1)\nx"},
+		{"api_key=[\n  'hunter2',\n]\nx", "api_key=[\n  ***,\n]\nx"}, {"\"password\": {\n   \"value\": \"hunter2\"\n}\nx", "\"password\": {\n   ***\n}\nx"},
+		{"machine h\n  login ann\n  password hunter2\nx", "machine h\n  login ann\n  password ***\nx"}, {"machine h login ann\npassword hunter2", "machine h login ann\npassword ***"},
+		{"token: [\n 1,\n 22\n]", "token: [\n 1,\n 22\n]"}, {"tokens = [\n 'the',\n 'cat']", "tokens = [\n 'the',\n 'cat']"}, {"forward pass: (\n warm-up\n)", "forward pass: (\n warm-up\n)"}, {"key = [\n 'q'\n]", "key = [\n 'q'\n]"},
 		{"auth:\n  user: ann\n  host: box", "auth:\n  user: ann\n  host: box"},
 		{"Enter the password:\nIt is wrong, try again", "Enter the password:\nIt is wrong, try again"},
 		{"pass:\nwarm-up", "pass:\nwarm-up"}, {"tokens:\n64", "tokens:\n64"}, {"max_tokens=\n64", "max_tokens=\n64"}, {"--verbose\ntrue", "--verbose\ntrue"},
@@ -185,6 +195,21 @@ func TestLinesValues(t *testing.T) {
 		}
 		if whole := mask.Text(c[0]); strings.Contains(whole, word) || strings.Contains(whole, random) || !strings.Contains(c[1], "***") && whole != c[0] {
 			t.Errorf("%q gives %q", c[0], whole)
+		}
+	}
+}
+
+// What a logger writes before each line hides no value below its name.
+func TestLinesOfLoggers(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{"(Core pid=9) {'a': 1,\n(Core pid=9)  'api_key':\n(Core pid=9)    'hunter2'}\nx", "(Core pid=9) {'a': 1,\n(Core pid=9)  'api_key':\n(Core pid=9)    ***}\nx"},
+		{"(Core pid=9) \"api_key\": [\n(Core pid=12)    \"hunter2\"\n(Core pid=9)  ],\nx", "(Core pid=9) \"api_key\": [\n(Core pid=12)    ***\n(Core pid=9)  ],\nx"},
+		{"10:00:09 INFO password:\n10:00:10 INFO hunter2\n10:00:11 INFO x", "10:00:09 INFO password:\n10:00:10 INFO ***\n10:00:11 INFO x"},
+		{"(Core pid=9) - name: HF_TOKEN\n(Core pid=9)   value: hunter2", "(Core pid=9) - name: HF_TOKEN\n(Core pid=9)   value: ***"}, {"INFO step 1:\nINFO done", "INFO step 1:\nINFO done"}, {"INFO the pass:\nINFO done", "INFO the pass:\nINFO done"},
+	} {
+		if got := byLine(c[0]); got != c[1] {
+			t.Errorf("%q by line gives %q, want %q", c[0], got, c[1])
 		}
 	}
 }

@@ -42,8 +42,8 @@ type span struct {
 type finder struct {
 	text     string
 	isStored bool // see Stored
-	unclosed mark // of the value that was looked at last
-	open     mark // of the secret that was found last
+	unclosed rest // of the value that was looked at last
+	open     rest // of a secret on the last line
 	spans    []span
 }
 

@@ -214,12 +214,15 @@ func (f *finder) named(from, to int) {
 	}
 	begin, end := f.value(behind, stops)
 	value := s[begin:end]
-	if begin == end || value == `'***'` || value == `"***"` {
+	isQuoted := begin > behind || begin < end && isQuote(value[0])
+	if !isQuoted && w == aPair && s[at-1] != '=' && slices.Contains(plainWords, lastWord(strings.ToLower(name))) && !isSurely(strings.ToLower(name)) { // a sentence: "forward pass: warm-up"
 		return
 	}
-	isQuoted := isQuote(value[0]) || begin > behind
-	if said := strings.Trim(value, `"'`); said == "" {
+	said := strings.Trim(value, `"'`)
+	if f.unclosed != (rest{}) {
 		f.open = f.unclosed
+	}
+	if said == "" || said == masked {
 		return
 	} else if isNothing(said) || w != anOption && isPlainValue(name, said) {
 		return
@@ -227,13 +230,10 @@ func (f *finder) named(from, to int) {
 	if begin == behind {
 		begin = at
 	}
-	switch {
-	case w == aPair && strings.EqualFold(lastWord(name), "pw") && strings.Trim(value, "0123456789") == "": // of a convolution
-	case w == aPair && !isQuoted && s[at-1] != '=' && slices.Contains(plainWords, lastWord(strings.ToLower(name))) && !isSurely(strings.ToLower(name)): // a sentence: "forward pass: warm-up"
-	default:
-		f.add(begin, end)
-		f.open = f.unclosed
+	if w == aPair && strings.EqualFold(lastWord(name), "pw") && strings.Trim(value, "0123456789.") == "" { // of a convolution, or power
+		return
 	}
+	f.add(begin, end)
 }
 
 // tagged says of what kind a value of YAML is, or gives it a name.
@@ -309,7 +309,7 @@ func nextLine(s string, at int) int {
 	return at
 }
 
-var oneValue = regexp.MustCompile(`^[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'\\]*[^\s"':{\[(,\\])[ \t]*,?[ \t]*$`)
+var oneValue = regexp.MustCompile(`^[ \t]*(?:(?:"[^"]*"|'[^']*')[ \t]*[\])}]*|[^\s"'\\]*[^\s"':{\[(,\\])[ \t]*,?[ \t]*$`)
 
 // exports are the commands that set a variable without a sign between its name and its value.
 var exports = regexp.MustCompile(`(?:^|[\s;&|(])(?:export|setenv|set|putenv|ENV)\s+$`)

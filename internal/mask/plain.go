@@ -9,7 +9,8 @@ const (
 	ofDash
 	ofSign
 	ofBlock
-	ofQuote // or of a control character
+	ofBracket // that opens
+	ofQuote   // or of a control character
 )
 
 var plainBytes = func() (t [256]uint8) {
@@ -17,13 +18,14 @@ var plainBytes = func() (t [256]uint8) {
 		t[c] = ofQuote
 	}
 	t['\t'], t['\n'], t['-'], t[':'], t['='], t['|'], t['>'], t['"'], t['\''] = ofText, ofEnd, ofDash, ofSign, ofSign, ofBlock, ofBlock, ofQuote, ofQuote
+	t['['], t['('], t['{'] = ofBracket, ofBracket, ofBracket
 	return t
 }()
 
 // Plain returns how many bytes of a text are whole lines that Line would give back as they are, and of which none below depends, nor that any above
 // changes. What that takes goes by bytes, not by lines, so that it does not hold up who writes many short ones.
 func (l *Lines) Plain(text []byte) (n int) {
-	if l.quote != 0 || l.block > 0 || l.key != outside || l.before != "" && hasNeedle(l.before) {
+	if len(l.open) > 0 || l.block > 0 || l.key != outside || l.before != "" && (hasNeedle(l.before) || isLoginLine(l.before)) {
 		return 0
 	}
 	opened := l.before != "" // the line before may have a value on the next, if that is a random one
@@ -32,7 +34,7 @@ func (l *Lines) Plain(text []byte) (n int) {
 			l.before = ""
 		}
 	}()
-	begin, dash, sign, bar := 0, -1, -1, -1 // of a line, and the last of it
+	begin, dash, sign, bar, bracket := 0, -1, -1, -1, -1 // of a line, and the last of it
 	for i, c := range text {
 		switch plainBytes[c] {
 		case ofText:
@@ -54,11 +56,14 @@ func (l *Lines) Plain(text []byte) (n int) {
 			}
 		case ofBlock:
 			bar = i
+		case ofBracket:
+			bracket = i
 		case ofEnd:
 			line := text[begin:i]
 			if opened && len(line) >= leastRandom || len(line) > 0 && isBlank(line[len(line)-1]) ||
 				dash >= begin && bytes.IndexAny(text[dash:i], " \t") < 0 ||
 				sign >= begin && bytes.IndexAny(bytes.TrimLeft(text[sign+1:i], " \t"), " \t") < 0 && called.Match(text[begin:sign+1]) ||
+				bracket >= begin && bracket == i-1 && hasNeedle(line) || len(line) > len("login x") && isLoginLine(line) ||
 				bar >= begin && bytes.IndexFunc(text[bar+1:i], func(r rune) bool { return r != '+' && r != '-' && (r < '0' || r > '9') && r != ' ' && r != '\t' }) < 0 {
 				return n
 			}

@@ -10,13 +10,14 @@ import (
 // value returns the value at a place: what quotes enclose, with them, a list, a block of YAML, or all up to a stop.
 func (f *finder) value(at int, stops string) (from, to int) {
 	s := f.text
-	f.unclosed = 0
+	f.unclosed = rest{}
 	if at == len(s) || strings.HasPrefix(s[at:], masked) { // masked before
 		return at, at
 	}
 	switch s[at] {
 	case '[', '(', '{':
-		if to := enclosed(s, at); strings.ContainsFunc(s[at:to], unicode.IsLetter) { // numbers alone are tokens of text
+		var to int
+		if to, f.unclosed.depth = enclosed(s, at); strings.ContainsFunc(s[at:to], unicode.IsLetter) { // numbers alone are tokens of text
 			return at, to
 		}
 		return at, at
@@ -29,12 +30,18 @@ func (f *finder) value(at int, stops string) (from, to int) {
 			return at, at
 		}
 		return at, f.quoted(at)
-	case '\\':
-		if at+1 < len(s) && isQuote(s[at+1]) {
-			if n := strings.Index(s[at+2:], s[at:at+2]); n >= 0 {
-				return at, at + 2 + n + 2
+	case '\\', '&':
+		if n := escapedQuote(s[at:]); n > 0 {
+			end := upTo(s, at+n, "\r\n")
+			for from := at + n; ; {
+				i := strings.Index(s[from:], s[at:at+n])
+				if i < 0 {
+					return at, end
+				}
+				if from += i + n; s[from-n-1] != '\\' { // one of more of them is of what is within
+					return at, from
+				}
 			}
-			return at, upTo(s, at+1, "\r\n")
 		}
 	}
 	to = upTo(s, at, stops)
@@ -66,6 +73,40 @@ func (m mark) closes(s string) int {
 	return 0
 }
 
+// rest is what a value lacks at the end of its line: a quote, or so many brackets.
+type rest struct {
+	quote mark
+	depth int
+}
+
+// closes returns where a value ends in a line of it, behind its quote or before its bracket; false where it goes on.
+func (r *rest) closes(s string) (end int, isClosed bool) {
+	if r.quote == 0 {
+		end, r.depth = brackets(s, r.depth)
+		return end, r.depth == 0
+	}
+	if end = r.quote.closes(s); end == 0 {
+		return len(s), false
+	}
+	return end, true
+}
+
+// quotes are how HTML writes a quote.
+var quotes = strings.Fields("&quot; &#34; &apos; &#39; &#x27;")
+
+// escapedQuote is how long the quote is that a text begins with as JSON within JSON writes it, or HTML; 0 without one.
+func escapedQuote(s string) int {
+	if n := past(s, 0, `\`); n > 0 && n < len(s) && isQuote(s[n]) {
+		return n + 1
+	}
+	for _, q := range quotes {
+		if strings.HasPrefix(s, q) {
+			return len(q)
+		}
+	}
+	return 0
+}
+
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 // isOpening reports whether a quote opens something, and does not close what was open on its line.
@@ -87,13 +128,13 @@ func (f *finder) quoted(at int) int {
 		if n := strings.Index(s[at+len(marks):], marks); n >= 0 {
 			return at + len(marks) + n + len(marks)
 		}
-		f.unclosed = mark(quote) | three
+		f.unclosed.quote = mark(quote) | three
 		return len(s)
 	}
 	if to := closes(s, at+1, quote); to > 0 {
 		return to
 	}
-	f.unclosed = mark(quote)
+	f.unclosed.quote = mark(quote)
 	return upTo(s, at+1, "\r\n")
 }
 
@@ -116,10 +157,55 @@ func closes(s string, at int, quote byte) int {
 	return 0
 }
 
-// enclosed is behind the bracket that closes the one at a place, or the end of the line.
-func enclosed(s string, at int) int {
-	depth, quote := 0, byte(0)
-	for i := at; i < len(s) && s[i] != '\n' && s[i] != '\r'; i++ {
+// enclosed is behind the bracket that closes the one at a place, or the end of the line; depth is how many brackets lines below may close.
+func enclosed(s string, at int) (to, depth int) {
+	to = upTo(s, at, "\r\n")
+	n, left := brackets(s[at:to], 0)
+	if left == 0 {
+		return at + n + 1, 0
+	}
+	if !goesOver(s[at:to]) {
+		return to, 0
+	}
+	depth = left
+	for end, lines := to, 0; lines < mostOfValue && end < len(s); lines++ {
+		from := upTo(s, end, "\n") + 1
+		if from >= len(s) {
+			break
+		}
+		end = upTo(s, from, "\r\n")
+		if n, left = brackets(s[from:end], left); left == 0 {
+			return from + n + 1, 0
+		}
+	}
+	return to, depth
+}
+
+// goesOver reports whether a line may end within brackets that it opens.
+func goesOver(s string) bool {
+	n := len(s)
+	for n > 0 && isBlank(s[n-1]) {
+		n--
+	}
+	if n == 0 || strings.IndexByte("[({,", s[n-1]) < 0 {
+		return false
+	}
+	open := 0
+	for i := range n {
+		switch s[i] {
+		case '[', '(', '{':
+			open++
+		case ']', ')', '}':
+			open--
+		}
+	}
+	return open > 0
+}
+
+// brackets is the place of the bracket with which none of so many, and of those that a line opens, is open; else the line's end, and how many are.
+func brackets(s string, depth int) (at, left int) {
+	quote := byte(0)
+	for i := range len(s) {
 		switch c := s[i]; {
 		case quote != 0:
 			if c == quote {
@@ -131,11 +217,11 @@ func enclosed(s string, at int) int {
 			depth++
 		case strings.IndexByte("])}", c) >= 0:
 			if depth--; depth == 0 {
-				return i + 1
+				return i, 0
 			}
 		}
 	}
-	return upTo(s, at, "\r\n")
+	return len(s), depth
 }
 
 // blockBegins stands before a text of YAML that goes over lines.
@@ -147,7 +233,7 @@ func block(s string, at int) (from, to int) {
 	if n == 0 {
 		return at, at
 	}
-	in := indent(line(s[:at]))
+	in := keyIndent(line(s[:at]))
 	for next := at + n; next < len(s); next = upTo(s, next, "\n") + 1 {
 		text := s[next:upTo(s, next, "\n")]
 		if strings.TrimSpace(text) == "" {
@@ -165,6 +251,15 @@ func block(s string, at int) (from, to int) {
 
 // indent is how many blanks a line begins with.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+
+// keyIndent is indent for a line of a list of YAML too.
+func keyIndent(s string) int {
+	in := indent(s)
+	for strings.HasPrefix(s[in:], "- ") {
+		in += len("-") + indent(s[in+len("-"):])
+	}
+	return in
+}
 
 // What stands between a tag and its end, and before the text of an element of XML.
 var (
