@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +24,13 @@ const (
 func Known(environ, argv []string) func(string) string {
 	var secrets []string
 	for _, v := range environ {
-		if name, value, ok := strings.Cut(v, "="); ok && name != "PWD" && name != "OLDPWD" && Value(name, value) == masked {
+		if name, value, ok := strings.Cut(v, "="); ok && Value(name, value) == masked {
 			secrets = append(secrets, value)
 		}
+		secrets = append(secrets, inAddresses(v)...)
 	}
 	for i, word := range Argv(argv) {
+		secrets = append(secrets, inAddresses(argv[i])...)
 		switch name, value, ok := strings.Cut(word, "="); {
 		case word == masked:
 			secrets = append(secrets, argv[i])
@@ -37,7 +40,7 @@ func Known(environ, argv []string) func(string) string {
 	}
 	var texts []string
 	for _, s := range secrets {
-		if len(s) >= leastKnown {
+		if len(s) >= leastKnown && !slices.Contains(surely, strings.ToLower(s)) { // else it would take the name of others from them
 			texts = append(texts, written(s)...)
 		}
 	}
@@ -48,6 +51,29 @@ func Known(environ, argv []string) func(string) string {
 	}
 	known := strings.NewReplacer(pairs...)
 	return func(s string) string { return Text(known.Replace(s)) }
+}
+
+// inAddresses are the passwords in addresses of a text, as they stand there and as they are.
+func inAddresses(s string) (out []string) {
+	f := finder{text: s}
+	for at := 0; ; {
+		n := strings.Index(s[at:], "://")
+		if n < 0 {
+			break
+		}
+		at += n + len("://")
+		f.userinfo(at-len("://"), at)
+	}
+	for _, sp := range f.spans {
+		if s[sp.from-1] != ':' { // a user without a password
+			continue
+		}
+		out = append(out, s[sp.from:sp.to])
+		if plain, err := url.PathUnescape(s[sp.from:sp.to]); err == nil && plain != s[sp.from:sp.to] {
+			out = append(out, plain)
+		}
+	}
+	return out
 }
 
 // written are the ways in which programs write a secret: as it is and line by line, within the quotes of JSON, Python, C, XML and a shell, in

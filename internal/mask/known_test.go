@@ -13,14 +13,17 @@ import (
 // TestKnown masks secrets that have no form of one, by the names that they were given under.
 func TestKnown(t *testing.T) {
 	t.Parallel()
-	text := Known([]string{"MY_API_TOKEN=plain words", "DB_PASSWORD=plain words and more", "SHORT_SECRET=abc", "AUTH_TOKEN=true", "INNOCENT=python3", "PWD=/srv/models", "OLDPWD=/srv/models/old", "nothing", "GCP_CREDENTIALS={\n \"type\": \"service account\",\n \"id\": \"a b c d e f g h\"\n}"},
-		[]string{"python3", "run.py", "--api-key", "sesame-open", "--password=open-sesame", "--prompt", "a prompt"})
+	text := Known([]string{"MY_API_TOKEN=plain words", "DB_PASSWORD=plain words and more", "SHORT_SECRET=abc", "AUTH_TOKEN=true", "INNOCENT=python3", "HTTP_PROXY=http://ann:pass%3Aphrase@box:3128", "GIT=ssh://ubuntu@box", "WEB_PASSWORD=password", "PWD=/srv/models", "OLDPWD=/srv/models/old", "nothing", "GCP_CREDENTIALS={\n \"type\": \"service account\",\n \"id\": \"a b c d e f g h\"\n}"},
+		[]string{"python3", "run.py", "--api-key", "sesame-open", "--password=open-sesame", "--prompt", "a prompt", "--proxy", "http://ann:a-proxys@box", "--api-key", "key-of-one", "key-of-two"})
 	for in, want := range map[string]string{
 		"it is plain words":             "it is ***",
 		"plain words and more, x":       "***, x",
 		"abc true python3 a prompt":     "abc true python3 a prompt",
 		"[sesame-open|open-sesame]":     "[***|***]",
 		"password=hunter2":              "password=***",
+		"[pass%3Aphrase|pass:phrase]":   "[***|***]",
+		"a-proxys, key-of-two":          "***, ***",
+		"ubuntu, ann":                   "ubuntu, ann",
 		"open /srv/models/old/x":        "open /srv/models/old/x",
 		"  \"id\": \"a b c d e f g h\"": "  ***",
 		"":                              "",

@@ -109,7 +109,11 @@ func (l *Lines) goOn(f *finder) {
 		from := indent(s)
 		if o.rest.quote == 0 {
 			from = shared(o.line, s)
-			from += indent(s[from:])
+			first := o.line[shared(s, o.line):]
+			in := indent(s[from:])
+			if from += in; from < len(s) && in <= indent(first) && strings.IndexByte("])}", s[from]) < 0 { // it was cut: what is within is farther in
+				continue
+			}
 		}
 		end, isClosed := o.rest.closes(s[from:])
 		if end += from; o.rest.quote != 0 {

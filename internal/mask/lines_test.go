@@ -184,6 +184,7 @@ func TestLinesValues(t *testing.T) {
 		{"{'api_key': ['a',\n             'hunter2'],\n 'port': 1}", "{'api_key': ***\n             ***,\n 'port': 1}"}, {"Namespace(api_key=['x',\n    'hunter2'], port=1)\nx", "Namespace(api_key=***\n    ***, port=1)\nx"},
 		{"api_key=[\n  'hunter2',\n]\nx", "api_key=[\n  ***,\n]\nx"}, {"\"password\": {\n   \"value\": \"hunter2\"\n}\nx", "\"password\": {\n   ***\n}\nx"},
 		{"machine h\n  login ann\n  password hunter2\nx", "machine h\n  login ann\n  password ***\nx"}, {"machine h login ann\npassword hunter2", "machine h login ann\npassword ***"},
+		{"INFO api_key=['a', 'b',\nINFO step 'x'\nINFO y", "INFO api_key=***\nINFO step 'x'\nINFO y"}, {"  \"api_key\": [\n  \"x\": 1", "  \"api_key\": [\n  \"x\": 1"},
 		{"token: [\n 1,\n 22\n]", "token: [\n 1,\n 22\n]"}, {"tokens = [\n 'the',\n 'cat']", "tokens = [\n 'the',\n 'cat']"}, {"forward pass: (\n warm-up\n)", "forward pass: (\n warm-up\n)"}, {"key = [\n 'q'\n]", "key = [\n 'q'\n]"},
 		{"auth:\n  user: ann\n  host: box", "auth:\n  user: ann\n  host: box"},
 		{"Enter the password:\nIt is wrong, try again", "Enter the password:\nIt is wrong, try again"},

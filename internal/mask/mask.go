@@ -95,13 +95,25 @@ func (f *finder) masked() string {
 // Argv takes secrets out of a command line, word by word: also a word of its own after an option whose name says that it is one.
 func Argv(argv []string) []string {
 	out := make([]string, len(argv))
+	isSeveral := false // values of the option before
 	for i, a := range argv {
 		out[i] = Text(a)
-		if name, value, ok := strings.Cut(a, "="); ok && isSecretName(name, pairOf(name)) && !isNothing(value) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
+		if name, value, ok := strings.Cut(a, "="); ok && isSecretName(name, pairOf(name)) && !isNothing(value) && !isFolder(name, value) && (i == 0 || argv[i-1] != "-c") { // the value ends where the word does, not at a blank
 			out[i] = name + "=" + masked
 		}
-		if i > 0 && strings.HasPrefix(argv[i-1], "-") {
+		switch {
+		case strings.HasPrefix(a, "-"):
+			isSeveral = false
+			if i > 0 && strings.HasPrefix(argv[i-1], "-") {
+				out[i] = afterOption(argv[i-1], a, out[i])
+			}
+		case i > 0 && strings.HasPrefix(argv[i-1], "-"):
 			out[i] = afterOption(argv[i-1], a, out[i])
+			isSeveral = out[i] == masked && takesSeveral(argv[i-1])
+		case isSeveral && isOneMore(a):
+			out[i] = masked
+		default:
+			isSeveral = false
 		}
 		if i > 0 && isPasswordWord(argv[:i], a) {
 			out[i] = a[:2] + masked
@@ -111,6 +123,19 @@ func Argv(argv []string) []string {
 		}
 	}
 	return out
+}
+
+// severally are the ends of options that may have several values.
+var severally = strings.Fields("s api-key api_key apikey")
+
+// takesSeveral reports whether an option may have several values, as vLLM's --api-key does.
+func takesSeveral(option string) bool {
+	return endsWith(strings.ToLower(option), severally)
+}
+
+// isOneMore reports whether a word may be one more value of such an option: no address, no path, and nothing for a shell.
+func isOneMore(word string) bool {
+	return word != "" && !strings.ContainsAny(word, "&|;<>()=") && !strings.Contains(word, "://") && !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "./")
 }
 
 // afterOption masks the word that follows an option.

@@ -43,9 +43,9 @@ func isVariable(name string) bool {
 // What names of secrets are made of, in lower case. Names are read by hand: a regular expression takes microseconds, and some captures name tokens
 // in every range.
 var (
-	surely      = strings.Fields("secret password passwd passphrase passcode credential cookie mnemonic sharedaccesssignature amz-signature amz-credential goog-signature goog-credential")
+	surely      = strings.Fields("secret password passwd passphrase passcode credential cookie mnemonic sshpass otlp_headers sharedaccesssignature amz-signature amz-credential goog-signature goog-credential")
 	keyOwners   = strings.Fields("api access account private auth signing encryption encrypt master deploy license licence subscription storage service shared client consumer nvidia ssh wandb hf openai anthropic azure aws gcp")
-	tokenOwners = strings.Fields("hf auth access api refresh session security bearer github gitlab gh wandb slack bot deploy personal private oauth jwt csrf id web hub")
+	tokenOwners = strings.Fields("hf auth access api refresh session security bearer github gitlab gh wandb slack bot deploy personal private oauth jwt csrf id web hub vault consul")
 	likely      = strings.Fields("pass pwd pw auth jwt creds otp")   // as the last word
 	byOption    = strings.Fields("pin dsn sas bearer pat")           // as the last word of the name of an option or a variable
 	byQuery     = strings.Fields("sig signature key code token jwt") // as a parameter of an address
@@ -149,7 +149,12 @@ func endsWith(n string, words []string) bool {
 // isPlainValue reports whether a value is none that a secret has: a switch, nothing, and a small number where the name is that of a token, a
 // pass or a key, which are counted too.
 func isPlainValue(name, value string) bool {
-	return isNothing(value) || len(value) <= 9 && strings.Trim(value, "0123456789") == "" && slices.Contains(counted, lastWord(strings.ToLower(name)))
+	return isNothing(value) || isFolder(name, value) || len(value) <= 9 && strings.Trim(value, "0123456789") == "" && slices.Contains(counted, lastWord(strings.ToLower(name)))
+}
+
+// isFolder reports whether a value is the working folder, as a shell names it.
+func isFolder(name, value string) bool {
+	return strings.HasPrefix(value, "/") && (name == "PWD" || name == "OLDPWD" || name == "pwd" && run(value, 0, "/._-~@+ ") == len(value))
 }
 
 // isNothing reports whether a value is a switch, or says that there is none.
@@ -191,9 +196,18 @@ func (f *finder) named(from, to int) {
 		}
 		return
 	}
+	if from > 0 && isQuote(s[from-1]) {
+		f.valueBefore(name, from)
+	}
 	at, ok := f.separator(name, from, to)
 	if !ok {
 		return
+	}
+	isSpoken := false // "api key: ..."
+	if strings.EqualFold(name, "key") && from > 0 && s[from-1] == ' ' && !isQuote(s[to]) {
+		if m := spokenOwner.FindString(tail(s[:from])); m != "" {
+			name, isSpoken = strings.TrimSpace(m)+"-"+name, true
+		}
 	}
 	if name == "key" && logsIn.MatchString(tail(s[:from])) {
 		w = anOption
@@ -209,16 +223,35 @@ func (f *finder) named(from, to int) {
 		stops += "&#"
 	}
 	behind := at
-	if at < len(s) && (s[at] == '!' || s[at] == '&') {
+	if at < len(s) && (s[at] == '!' || s[at] == '&') && escapedQuote(s[at:]) == 0 {
 		behind += len(tagged.FindString(s[at:]))
 	}
 	begin, end := f.value(behind, stops)
+	if w != anOption && begin < end && !isQuote(s[begin]) {
+		if m := typed.FindString(s[begin:]); m != "" { // the value may follow its type
+			at, behind = begin+len(m), begin+len(m)
+			if !strings.Contains(m, "=") {
+				return
+			}
+			if begin, end = f.value(behind, stops); isNothing(strings.TrimRight(s[begin:end], ")")) {
+				return
+			}
+		} else if readBy.MatchString(s[begin:end]) {
+			return
+		}
+	}
 	value := s[begin:end]
-	isQuoted := begin > behind || begin < end && isQuote(value[0])
-	if !isQuoted && w == aPair && s[at-1] != '=' && slices.Contains(plainWords, lastWord(strings.ToLower(name))) && !isSurely(strings.ToLower(name)) { // a sentence: "forward pass: warm-up"
+	isQuoted := begin > behind || begin < end && (isQuote(value[0]) || escapedQuote(value) > 0)
+	if isSpoken && !isQuoted && (isWord(value) || len(value) < leastKnown) {
+		return
+	}
+	if !isQuoted && w == aPair && s[at-1] != '=' && slices.Contains(plainWords, lastWord(strings.ToLower(name))) && !isSurely(strings.ToLower(name)) && !(strings.EqualFold(name, "pass") && userBefore.MatchString(tail(s[:from]))) { // a sentence: "forward pass: warm-up"
 		return
 	}
 	said := strings.Trim(value, `"'`)
+	if escapedQuote(value) > 0 {
+		said = strings.Trim(value, `\"'`)
+	}
 	if f.unclosed != (rest{}) {
 		f.open = f.unclosed
 	}
@@ -234,13 +267,62 @@ func (f *finder) named(from, to int) {
 		return
 	}
 	f.add(begin, end)
+	if w == anOption && isBlank(s[at-1]) && takesSeveral(name) {
+		f.more(end)
+	}
 }
+
+// more masks the values that follow the first one of an option. In a text, what looks like a word is none.
+func (f *finder) more(at int) {
+	s := f.text
+	for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
+		from := past(s, at, " \t")
+		if from == len(s) || s[from] == '-' {
+			return
+		}
+		to := 0
+		if from, to = f.value(from, " \t\r\n,;\"'"); from == to {
+			return
+		}
+		word := strings.Trim(s[from:to], `"'`)
+		if isWord(word) || strings.Trim(word, "0123456789") == "" || !isOneMore(word) || run(word, 0, "-_.+/") < len(word) {
+			return
+		}
+		f.add(from, to)
+		at = to
+	}
+}
+
+// typed is the type of a parameter of Python, with the sign of its value, and readBy what reads a value from elsewhere.
+var (
+	typed  = regexp.MustCompile(`^(?:(?:typing\.)?(?:Optional|Union)\[[\w\[\], .|]*\]|(?:str|bytes|SecretStr)(?: *\| *\w+)*)(?: *= *|[,):\r\n]|$)`)
+	readBy = regexp.MustCompile(`^(?:os\.(?:environ|getenv)|getpass\.getpass|process\.env)\b`)
+)
 
 // tagged says of what kind a value of YAML is, or gives it a name.
 var tagged = regexp.MustCompile(`^(?:[!&][^\s"',]*[ \t]+)+`)
 
 // logsIn are the calls of a program that take a key.
-var logsIn = regexp.MustCompile(`(?i)(?:login|client|authenticate|configure)\([^()]*$`)
+var logsIn = regexp.MustCompile(`(?i)(?:login|client|authenticate|configure)\([^()]*$|["']username["']\s*:\s*["'][^"']*["']\s*,\s*["']$`)
+
+// What stands before a key that is called so in a sentence, before the password of a user, and before the name of a value.
+var (
+	spokenOwner = regexp.MustCompile(`(?i)\b(?:api|secret|access|auth|license|encryption|signing) $`)
+	userBefore  = regexp.MustCompile(`(?i)\b(?:user|username|login)["']?\s*[:=]\s*\S+\s*[,;]?\s*$`)
+	valueFirst  = regexp.MustCompile(`(?i)value\\*["']?\s*[:=]\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\"[^"\\]*\\")\s*,\s*\\*["']?(?:name|key|env|variable)\\*["']?\s*[:=]\s*\\*["']$`)
+)
+
+// valueBefore masks a value before its name: {"value": "...", "name": "HF_TOKEN"}.
+func (f *finder) valueBefore(name string, from int) {
+	before := tail(f.text[:from])
+	if !strings.Contains(before, "alue") {
+		return
+	}
+	if m := valueFirst.FindStringSubmatchIndex(before); m != nil && isSecretName(name, pairOf(name)) && !isPlainValue(name, strings.Trim(before[m[2]:m[3]], `\"'`)) {
+		n := from - len(before)
+		f.add(n+m[2], n+m[3])
+	}
+}
 
 // plainWords are names that are words of a sentence before a colon.
 var plainWords = strings.Fields("pass auth otp token")
@@ -250,6 +332,9 @@ var plainWords = strings.Fields("pass auth otp token")
 func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	s := f.text
 	at = past(s, to, `\"']`)
+	if at < len(s) && s[at] == '&' {
+		at += escapedQuote(s[at:])
+	}
 	closed := at > to
 	next := blanks(s, at)
 	switch {

@@ -14,9 +14,9 @@ type group struct {
 // rules are all that is looked for but random values.
 func rules() []group {
 	out := []group{
-		{(*finder).named, []string{"token", "secret", "pass", "pwd", "pw", "key", "auth", "cred", "cookie", "dsn", "pin", "sig", "otp", "mnemonic", "jwt", "bearer", "code=", "_pat", "-pat", "pat="}},
+		{(*finder).named, []string{"token", "secret", "pass", "pwd", "pw", "key", "auth", "cred", "cookie", "dsn", "pin", "sig", "otp", "mnemonic", "jwt", "bearer", "code=", "_pat", "-pat", "pat=", "otlp_headers"}},
 		{(*finder).header, []string{"authorization", "cookie:"}},
-		{(*finder).scheme, []string{"bearer ", "basic "}},
+		{(*finder).scheme, []string{"bearer ", "basic ", "bearer%20", "basic%20"}},
 		{(*finder).userinfo, []string{"://"}},
 		{(*finder).pem, []string{"-----begin ", "---- begin "}},
 		{(*finder).putty, []string{"private-lines: "}},
@@ -71,7 +71,7 @@ func blanks(s string, from int) int {
 }
 
 // schemes stand before what an Authorization header says.
-var schemes = regexp.MustCompile(`(?i)^(?:bearer|basic|token|key|apikey|digest|negotiate|ntlm|oauth|hawk|signature|aws4-hmac-sha256)\s+`)
+var schemes = regexp.MustCompile(`(?i)^(?:bearer|basic|token|key|apikey|digest|negotiate|ntlm|oauth|hawk|signature|aws4-hmac-sha256)(?:\s|\\ |%20)+`)
 
 // parameters are what some schemes have in place of one value.
 var parameters = regexp.MustCompile(`^(?:[\w-]+=(?:\\*"[^"\n]*"|'[^'\n]*'|[^\s,;"'\\]+)[ \t]*[,;]?[ \t]*)+`)

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +17,9 @@ func (f *finder) value(at int, stops string) (from, to int) {
 	}
 	switch s[at] {
 	case '[', '(', '{':
-		var to int
-		if to, f.unclosed.depth = enclosed(s, at); strings.ContainsFunc(s[at:to], unicode.IsLetter) { // numbers alone are tokens of text
+		to, depth := enclosed(s, at)
+		f.unclosed.depth = uint8(min(depth, math.MaxUint8))
+		if strings.ContainsFunc(s[at:to], unicode.IsLetter) { // numbers alone are tokens of text
 			return at, to
 		}
 		return at, at
@@ -76,14 +78,15 @@ func (m mark) closes(s string) int {
 // rest is what a value lacks at the end of its line: a quote, or so many brackets.
 type rest struct {
 	quote mark
-	depth int
+	depth uint8
 }
 
 // closes returns where a value ends in a line of it, behind its quote or before its bracket; false where it goes on.
 func (r *rest) closes(s string) (end int, isClosed bool) {
 	if r.quote == 0 {
-		end, r.depth = brackets(s, r.depth)
-		return end, r.depth == 0
+		end, left := brackets(s, int(r.depth))
+		r.depth = uint8(min(left, math.MaxUint8))
+		return end, left == 0
 	}
 	if end = r.quote.closes(s); end == 0 {
 		return len(s), false
