@@ -94,14 +94,39 @@ func Secrets(ctx context.Context, q SQL, runID string) ([]string, error) {
 	return out, nil
 }
 
-// Spoil are values that columns of a run's tables cannot have, by table and column. check holds the rows of the table once they have one.
-func Spoil(ctx context.Context, q SQL, runID string, spoil func(table, column, value string, check func(q SQL) error)) error {
-	a, clean, err := arrived(ctx, q, runID)
+// clean are the tables of a run that is here, with what their checks know.
+func clean(ctx context.Context, q SQL, runID string) (a arrival, s sound, err error) {
+	a, s, err = arrived(ctx, q, runID)
 	for _, t := range a.tables {
 		if err == nil && a.counts[t] > 0 {
-			err = clean.checkRows(ctx, q, t)
+			err = s.checkRows(ctx, q, t)
 		}
 	}
+	return a, s, err
+}
+
+// checkAgain holds the rows of a table that has changed, and what they are tied to.
+func checkAgain(ctx context.Context, q SQL, a arrival, clean sound, table string) error {
+	s := clean
+	s.most, s.owners = maps.Clone(clean.most), maps.Clone(clean.owners)
+	if err := s.checkRows(ctx, q, table); err != nil {
+		return err
+	}
+	return s.checkTies(ctx, q, a.tables, a.counts)
+}
+
+// Checks gives a check of a run that is here and sound, for a table of which rows have changed then.
+func Checks(ctx context.Context, q SQL, runID string) (func(q SQL, table string) error, error) {
+	a, s, err := clean(ctx, q, runID)
+	if err == nil {
+		err = s.checkTies(ctx, q, a.tables, a.counts)
+	}
+	return func(q SQL, table string) error { return checkAgain(ctx, q, a, s, table) }, err
+}
+
+// Spoil are values that columns of a run's tables cannot have, by table and column. check holds the rows of the table once they have one.
+func Spoil(ctx context.Context, q SQL, runID string, spoil func(table, column, value string, check func(q SQL) error)) error {
+	a, clean, err := clean(ctx, q, runID)
 	if err != nil {
 		return err
 	}
@@ -115,14 +140,7 @@ func Spoil(ctx context.Context, q SQL, runID string, spoil func(table, column, v
 			s.most, s.owners = maps.Clone(clean.most), maps.Clone(clean.owners)
 			return s.checkRows(ctx, q, t)
 		}
-		whole := func(q SQL) error {
-			s := clean
-			s.most, s.owners = maps.Clone(clean.most), maps.Clone(clean.owners)
-			if err := s.checkRows(ctx, q, t); err != nil {
-				return err
-			}
-			return s.checkTies(ctx, q, a.tables, a.counts)
-		}
+		whole := func(q SQL) error { return checkAgain(ctx, q, a, clean, t) }
 		for _, c := range a.columns[t] {
 			switch {
 			case strings.Contains(beyond(t, c, false), "< 0"), strings.Contains(beyond(t, c, false), "BETWEEN 0"):

@@ -103,6 +103,7 @@ var words = map[string][]string{
 	"reported_sum.report":              {"kernel", "kernel_grid", "memory_time", "memory_size", "api_call", "osrt_call", "range", "range_gpu", "range_kernel"},
 	"reported_value.scope":             {"run", "stage", "model", "kernel", "range", "point"},
 	"serving_benchmark_latency.metric": terms.LatencyNames(),
+	"workload.capture":                 terms.Kinds(terms.Source.IsProfiler),
 	"work_fault.kind":                  terms.WorkFaults(),
 }
 
@@ -114,6 +115,11 @@ func idleParts() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// odd are conditions of rows that no ingest stores, and what is said of them.
+var odd = map[string][2]string{
+	"ncu_rule": {"NOT regexp_full_match(severity, 'none|ok|warning|error|optimization|type [0-9]+') OR speedup_scope NOT IN ('local', 'global') AND NOT regexp_full_match(speedup_scope, 'type [0-9]+')", "severity or speedup_scope has a word that stands for nothing"},
 }
 
 // together are columns that are NULL all or none.
@@ -155,6 +161,14 @@ var parts = []part{
 	{table: "device_sample", of: "capture_pass", by: []string{"pass_id"}},
 	{table: "device_sample", of: "capture_device", by: []string{"device_id"}},
 	{table: "execution_memory", of: "stage_execution", by: []string{"source_id", "pass_id", "pid", "execution_id"}},
+}
+
+// keys are columns that no two rows of a table have alike.
+var keys = []struct{ table, by string }{
+	{"device", "source_id, device_id"}, {"process", "source_id, pid"}, {"thread", "source_id, pid, tid"}, {"workload", "source_id"}, {"source_part", "source_id, part"},
+	{"range_device", "range_id, device_id"}, {"device_time", "source_id, device_id, range_id"}, {"idle_part", "source_id, device_id, range_id, part"}, {"unseen_work", "source_id, device_id"},
+	{"gap", "source_id, device_id, start_ns"}, {"gap_part", "source_id, device_id, start_ns, part"}, {"gap_sum", "source_id, pattern_id"}, {"gap_sum_part", "source_id, pattern_id, part"},
+	{"ncu_metric", "launch_id, metric_id"}, {"ncu_rule", "launch_id, finding_id"},
 }
 
 // changed ends what is said of rows that no ingest stores.
@@ -217,6 +231,9 @@ func (s *sound) checkRows(ctx context.Context, q SQL, table string) error {
 	}
 	if table == "kernel_name" {
 		fault("lpad(lower(to_hex(name_hash)), 16, '0') <> left(sha256(name), 16)", "name_hash is not that of the name")
+	}
+	if is := odd[table]; is[0] != "" {
+		fault(is[0], is[1])
 	}
 	if len(foreign) > 0 {
 		tests = append(tests, "'wrong ' || nullif(count(*) FILTER (WHERE "+strings.Join(foreign, " OR ")+"), 0) || ' rows have ids of other runs'")
@@ -312,13 +329,24 @@ func (s *sound) checkTies(ctx context.Context, q SQL, tables []string, counts ma
 			ask(p)
 		}
 	}
-	if counts["kernel"] > 0 || counts["device_time"] > 0 {
-		asks = append(asks, sumsOfRanges, unionOfWork)
+	for _, k := range keys {
+		if counts[k.table] > 0 {
+			asks = append(asks, `SELECT `+Quote("table "+k.table+": rows have the same "+k.by)+` AS said WHERE EXISTS (SELECT 1 FROM `+k.table+` WHERE run_id = $run GROUP BY `+k.by+` HAVING count(*) > 1)`)
+		}
+	}
+	has := func(t string) bool { return counts[t] > 0 }
+	for _, w := range wrongTies {
+		if slices.ContainsFunc(w.tables, has) {
+			asks = append(asks, `SELECT `+Quote(w.says)+` AS said WHERE EXISTS (SELECT 1 `+w.where+`)`)
+		}
 	}
 	if len(asks) == 0 {
 		return nil
 	}
 	said, err := texts(q.QueryContext(ctx, strings.ReplaceAll(strings.Join(asks, "\nUNION ALL "), "$run", Quote(s.runID)+"::UUID")))
+	if err == nil && len(said) == 0 && slices.ContainsFunc(ofWork, has) {
+		said, err = checkSums(ctx, q, s.runID)
+	}
 	if err == nil && len(said) > 0 {
 		err = fmt.Errorf("%s"+changed, said[0])
 	}
@@ -330,28 +358,150 @@ func (s *sound) isDense(owner string) bool {
 	return s.owners[owner][1] == s.most[[2]string{owner, keyOf(owner)}]
 }
 
-// sumsOfRanges finds that kernels by the ranges around them do not add up to what range_device has.
-const sumsOfRanges = `SELECT 'the durations of kernels in ranges do not add up to those of range_device' AS said WHERE EXISTS (
-	SELECT 1 FROM (SELECT k.source_id, k.device_id, sum(k.sum_ns * c.n) AS sum_ns, sum(k.n * c.n) AS n
-		FROM (SELECT source_id, device_id, range_context_id, sum(duration_ns) AS sum_ns, count(*) AS n FROM kernel WHERE run_id = $run AND range_context_id <> 0 GROUP BY ALL) k
-		JOIN (SELECT range_context_id, count(*) AS n FROM range_context WHERE run_id = $run GROUP BY ALL) c USING (range_context_id) GROUP BY ALL) k
-	FULL JOIN (SELECT x.source_id, d.device_id, sum(d.kernel_sum_ns) AS sum_ns, sum(d.kernel_count) AS n FROM range_device d JOIN nvtx_range x USING (run_id, range_id) WHERE d.run_id = $run GROUP BY ALL) d USING (source_id, device_id)
-	WHERE coalesce(k.sum_ns, 0) <> coalesce(d.sum_ns, 0) OR coalesce(k.n, 0) <> coalesce(d.n, 0))`
+// ofWork are the tables with device work, and those with what an ingest adds up of it.
+var ofWork = []string{"kernel", "memop", "graph_launch", "range_device", "device_time", "idle_part", "gap", "gap_part", "gap_sum", "gap_sum_part"}
 
-// unionOfWork finds that the time in which a GPU worked is not what device_time has. What spans work that is not seen begins at its end.
-const unionOfWork = `SELECT 'the time in which kernels and copies ran on a GPU is not that of device_time' AS said WHERE EXISTS (
-	WITH whole AS (SELECT t.source_id, t.device_id, t.start_ns, t.end_ns, t.kernel_ns, t.kernel_ns + t.graph_ns + t.copy_ns AS busy_ns,
-			EXISTS (SELECT 1 FROM unseen_work u WHERE u.run_id = t.run_id AND u.source_id = t.source_id) AS is_late FROM device_time t WHERE t.run_id = $run AND t.range_id IS NULL),
-		work AS (SELECT source_id, device_id, start_ns, start_ns + duration_ns AS end_ns, true AS is_kernel FROM kernel WHERE run_id = $run
-			UNION ALL SELECT source_id, device_id, start_ns, start_ns + duration_ns, false FROM memop WHERE run_id = $run
-			UNION ALL SELECT source_id, device_id, start_ns, start_ns + duration_ns, false FROM graph_launch WHERE run_id = $run AND mode = 'graph'),
-		seen AS (SELECT w.source_id, w.device_id, CASE WHEN h.is_late THEN greatest(w.start_ns, h.start_ns) ELSE w.start_ns END AS start_ns, w.end_ns, w.is_kernel FROM work w LEFT JOIN whole h USING (source_id, device_id)),
-		before AS (SELECT s.*, max(s.end_ns) OVER earlier AS until, max(CASE WHEN s.is_kernel THEN s.end_ns END) OVER earlier AS kernel_until FROM seen s
-			WINDOW earlier AS (PARTITION BY s.source_id, s.device_id ORDER BY s.start_ns, s.end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
-		sums AS (SELECT source_id, device_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns, sum(greatest(0, end_ns - greatest(start_ns, coalesce(until, start_ns)))) AS busy_ns,
-			sum(greatest(0, end_ns - greatest(start_ns, coalesce(kernel_until, start_ns)))) FILTER (WHERE is_kernel) AS kernel_ns FROM before GROUP BY ALL)
-	SELECT 1 FROM sums s FULL JOIN whole h USING (source_id, device_id)
-	WHERE (s.start_ns, s.end_ns, s.busy_ns, coalesce(s.kernel_ns, 0)) IS DISTINCT FROM (h.start_ns, h.end_ns, h.busy_ns, h.kernel_ns))`
+// walked is the work of each GPU in the order of its start. A piece is alone where no other one runs beside it, and early where the capture has it from before
+// work that it does not have.
+const walked = `CREATE OR REPLACE TEMP TABLE prof_walk AS
+	WITH cut AS (SELECT source_id, device_id, max(start_ns + duration_ns) AS cut_ns FROM unseen_work WHERE run_id = $run GROUP BY ALL),
+	work AS (
+		SELECT source_id, device_id, range_context_id, start_ns, start_ns + duration_ns AS end_ns, 'k' AS kind FROM kernel WHERE run_id = $run
+		UNION ALL SELECT source_id, device_id, range_context_id, start_ns, start_ns + duration_ns, 'm' FROM memop WHERE run_id = $run
+		UNION ALL SELECT source_id, device_id, range_context_id, start_ns, start_ns + duration_ns, 'g' FROM graph_launch WHERE run_id = $run AND mode = 'graph'),
+	walk AS (
+		SELECT w.*, max(w.end_ns) OVER (o ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns, lead(w.start_ns) OVER o AS next_ns
+		FROM work w WINDOW o AS (PARTITION BY w.source_id, w.device_id ORDER BY w.start_ns, w.end_ns))
+	SELECT w.source_id, w.device_id, w.range_context_id, w.start_ns, w.end_ns, w.kind, w.until_ns, c.cut_ns, coalesce(w.start_ns < c.cut_ns, false) AS is_early,
+		w.start_ns >= coalesce(w.until_ns, w.start_ns) AND w.end_ns <= coalesce(w.next_ns, w.end_ns) AS is_alone
+	FROM walk w LEFT JOIN cut c USING (source_id, device_id)`
+
+// gapped are the times in which nothing ran on a GPU, with the sums to each.
+const gapped = `CREATE OR REPLACE TEMP TABLE prof_gap AS
+	SELECT source_id, device_id, until_ns AS start_ns, start_ns AS end_ns, coalesce(start_ns <= cut_ns, false) AS is_early,
+		sum(start_ns - until_ns) OVER o AS idle_ns, count(*) OVER o AS n
+	FROM prof_walk WHERE start_ns > until_ns
+	WINDOW o AS (PARTITION BY source_id, device_id ORDER BY until_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`
+
+// summed is the work of each range on each GPU, and all of a GPU's (range_id is NULL), added up as an ingest does it: what spans work that is not
+// seen begins at its end.
+const summed = `CREATE OR REPLACE TEMP TABLE prof_sum AS
+	WITH context AS (
+		SELECT source_id, device_id, range_context_id, is_early, max(cut_ns) AS cut_ns, min(start_ns) AS start_ns, max(end_ns) AS end_ns, sum(end_ns - start_ns) AS sum_ns,
+			sum(end_ns - start_ns) FILTER (WHERE kind = 'k') AS kernel_sum_ns, count(*) FILTER (WHERE kind = 'k') AS kernels, count(*) FILTER (WHERE kind = 'm') AS memops, count(*) FILTER (WHERE kind = 'g') AS graphs,
+			sum(end_ns - start_ns) FILTER (WHERE is_alone) AS busy_ns, sum(end_ns - start_ns) FILTER (WHERE is_alone AND kind <> 'm') AS traced_ns, sum(end_ns - start_ns) FILTER (WHERE is_alone AND kind = 'k') AS kernel_ns
+		FROM prof_walk GROUP BY ALL),
+	piece AS (
+		SELECT w.source_id, w.device_id, c.range_id, w.is_early, w.start_ns, w.end_ns, w.kind FROM prof_walk w JOIN range_context c ON c.run_id = $run AND c.range_context_id = w.range_context_id WHERE NOT w.is_alone
+		UNION ALL SELECT source_id, device_id, NULL, is_early, start_ns, end_ns, kind FROM prof_walk WHERE NOT is_alone),
+	walk AS (
+		SELECT p.*, max(p.end_ns) OVER o AS until_ns, max(CASE WHEN p.kind <> 'm' THEN p.end_ns END) OVER o AS traced_until_ns, max(CASE WHEN p.kind = 'k' THEN p.end_ns END) OVER o AS kernel_until_ns
+		FROM piece p WINDOW o AS (PARTITION BY p.source_id, p.device_id, p.range_id, p.is_early ORDER BY p.start_ns, p.end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
+	part AS (
+		SELECT x.source_id, x.device_id, c.range_id, x.* EXCLUDE (source_id, device_id, range_context_id) FROM context x JOIN range_context c ON c.run_id = $run AND c.range_context_id = x.range_context_id
+		UNION ALL SELECT x.source_id, x.device_id, NULL, x.* EXCLUDE (source_id, device_id, range_context_id) FROM context x
+		UNION ALL SELECT source_id, device_id, range_id, is_early, NULL, NULL, NULL, 0, 0, 0, 0, 0,
+			sum(greatest(0, end_ns - greatest(start_ns, coalesce(until_ns, start_ns)))),
+			sum(greatest(0, end_ns - greatest(start_ns, coalesce(traced_until_ns, start_ns)))) FILTER (WHERE kind <> 'm'),
+			sum(greatest(0, end_ns - greatest(start_ns, coalesce(kernel_until_ns, start_ns)))) FILTER (WHERE kind = 'k')
+		FROM walk GROUP BY ALL),
+	whole AS (
+		SELECT source_id, device_id, range_id, coalesce(max(end_ns) > max(cut_ns) AND bool_or(is_early), false) AS is_cut, min(start_ns) AS first_ns, max(end_ns) AS end_ns, max(cut_ns) AS cut_ns,
+			sum(sum_ns) AS sum_ns, sum(kernel_sum_ns) AS kernel_sum_ns, sum(kernels) AS kernels, sum(memops) AS memops, sum(graphs) AS graphs,
+			sum(busy_ns) AS busy_ns, sum(traced_ns) AS traced_ns, sum(kernel_ns) AS kernel_ns,
+			sum(busy_ns) FILTER (WHERE NOT is_early) AS late_busy_ns, sum(traced_ns) FILTER (WHERE NOT is_early) AS late_traced_ns, sum(kernel_ns) FILTER (WHERE NOT is_early) AS late_kernel_ns
+		FROM part GROUP BY ALL)
+	SELECT source_id, device_id, range_id, CASE WHEN is_cut THEN cut_ns ELSE first_ns END AS start_ns, end_ns, sum_ns, coalesce(kernel_sum_ns, 0) AS kernel_sum_ns, kernels, memops, graphs,
+		coalesce(CASE WHEN is_cut THEN late_busy_ns ELSE busy_ns END, 0) AS busy_ns, coalesce(CASE WHEN is_cut THEN late_traced_ns ELSE traced_ns END, 0) AS traced_ns,
+		coalesce(CASE WHEN is_cut THEN late_kernel_ns ELSE kernel_ns END, 0) AS kernel_ns
+	FROM whole`
+
+// idled is the idle time of the spans.
+const idled = `CREATE OR REPLACE TEMP TABLE prof_idle AS
+	SELECT s.source_id, s.device_id, s.range_id, coalesce(e.idle_ns, 0) - coalesce(b.idle_ns, 0) AS idle_ns, coalesce(e.n, 0) - coalesce(b.n, 0) AS n
+	FROM prof_sum s ASOF LEFT JOIN prof_gap b ON b.source_id = s.source_id AND b.device_id = s.device_id AND b.start_ns < s.start_ns
+	ASOF LEFT JOIN prof_gap e ON e.source_id = s.source_id AND e.device_id = s.device_id AND e.start_ns < s.end_ns`
+
+// wrongSums find what does not follow from the work, in the order in which they are to be said.
+var wrongSums = []struct{ says, where string }{
+	{"the durations of kernels in ranges do not add up to those of range_device",
+		`FROM (SELECT * FROM prof_sum WHERE range_id IS NOT NULL) s FULL JOIN (SELECT * FROM range_device WHERE run_id = $run) d USING (range_id, device_id)
+		WHERE (s.kernel_sum_ns, s.kernels) IS DISTINCT FROM (d.kernel_sum_ns, d.kernel_count)`},
+	{"the work of ranges on GPUs is not that of range_device",
+		`FROM (SELECT * FROM prof_sum WHERE range_id IS NOT NULL) s JOIN range_device d ON d.run_id = $run AND d.range_id = s.range_id AND d.device_id = s.device_id
+		WHERE (s.start_ns, s.end_ns, s.busy_ns, s.sum_ns, s.memops, s.graphs) IS DISTINCT FROM (d.first_start_ns, d.last_end_ns, d.busy_ns, d.sum_ns, d.memop_count, d.graph_count)`},
+	{"the time in which kernels and copies ran on a GPU is not that of device_time",
+		`FROM prof_sum s FULL JOIN (SELECT * FROM device_time WHERE run_id = $run) d ON d.source_id = s.source_id AND d.device_id = s.device_id AND d.range_id IS NOT DISTINCT FROM s.range_id
+		WHERE (s.start_ns, s.end_ns, s.kernel_ns, s.traced_ns, s.busy_ns) IS DISTINCT FROM (d.start_ns, d.end_ns, d.kernel_ns, d.kernel_ns + d.graph_ns, d.kernel_ns + d.graph_ns + d.copy_ns)`},
+	{"the idle time between kernels is not that of device_time and idle_part",
+		`FROM prof_idle s JOIN device_time d ON d.run_id = $run AND d.source_id = s.source_id AND d.device_id = s.device_id AND d.range_id IS NOT DISTINCT FROM s.range_id
+		LEFT JOIN (SELECT source_id, device_id, range_id, sum(ns) AS ns FROM idle_part WHERE run_id = $run GROUP BY ALL) p ON p.source_id = s.source_id AND p.device_id = s.device_id AND p.range_id IS NOT DISTINCT FROM s.range_id
+		WHERE (s.idle_ns, s.n) IS DISTINCT FROM (coalesce(p.ns, 0), d.gap_count) OR d.end_ns - d.start_ns <> d.kernel_ns + d.graph_ns + d.copy_ns + d.other_ns + s.idle_ns`},
+	{"the gaps between kernels do not add up to those of gap_sum",
+		`FROM (SELECT source_id, device_id, sum(end_ns - start_ns) AS ns, count(*) AS n, max(end_ns - start_ns) AS most FROM prof_gap WHERE NOT is_early GROUP BY ALL) s
+		FULL JOIN (SELECT source_id, device_id, sum(duration_ns) AS ns, sum(gap_count) AS n, max(max_ns) AS most, bool_or(max_ns > duration_ns OR max_ns * gap_count < duration_ns) AS is_odd
+			FROM gap_sum WHERE run_id = $run GROUP BY ALL) g USING (source_id, device_id)
+		WHERE (s.ns, s.n, s.most, false) IS DISTINCT FROM (g.ns, g.n, g.most, g.is_odd)`},
+	{"the parts of gap_sum are not its time",
+		`FROM (SELECT source_id, pattern_id, duration_ns AS ns FROM gap_sum WHERE run_id = $run) s FULL JOIN (SELECT source_id, pattern_id, sum(ns) AS ns FROM gap_sum_part WHERE run_id = $run GROUP BY ALL) p USING (source_id, pattern_id)
+		WHERE s.ns IS DISTINCT FROM p.ns`},
+	{"the parts of gap_sum are not those of idle_part",
+		`FROM (SELECT g.source_id, g.device_id, p.part, sum(p.ns) AS ns FROM gap_sum g JOIN gap_sum_part p USING (run_id, source_id, pattern_id) WHERE g.run_id = $run GROUP BY ALL) s
+		FULL JOIN (SELECT source_id, device_id, part, sum(ns) AS ns FROM idle_part WHERE run_id = $run AND range_id IS NULL GROUP BY ALL) p USING (source_id, device_id, part)
+		WHERE s.ns IS DISTINCT FROM p.ns`},
+	{"rows of gap are no gaps between kernels",
+		`FROM (SELECT * FROM gap WHERE run_id = $run) g LEFT JOIN prof_gap s USING (source_id, device_id, start_ns)
+		LEFT JOIN (SELECT source_id, device_id, start_ns, sum(ns) AS ns, max(ns) AS most, max(ns) FILTER (WHERE part = any_part) AS own FROM (
+			SELECT p.*, g.part AS any_part FROM gap_part p JOIN gap g USING (run_id, source_id, device_id, start_ns) WHERE p.run_id = $run) GROUP BY ALL) p USING (source_id, device_id, start_ns)
+		WHERE (g.duration_ns, g.duration_ns, p.most) IS DISTINCT FROM (s.end_ns - s.start_ns, p.ns, p.own)`},
+}
+
+// checkSums says what an ingest adds up of the work on GPUs and is not the sum of it.
+func checkSums(ctx context.Context, q SQL, runID string) (said []string, err error) {
+	run := strings.NewReplacer("$run", Quote(runID)+"::UUID")
+	for _, statement := range []string{walked, gapped, summed, idled} {
+		if _, err := q.ExecContext(ctx, run.Replace(statement)); err != nil {
+			return nil, err
+		}
+	}
+	var asks []string
+	for _, w := range wrongSums {
+		asks = append(asks, `SELECT `+Quote(w.says)+` AS said WHERE EXISTS (SELECT 1 `+run.Replace(w.where)+`)`)
+	}
+	if said, err = texts(q.QueryContext(ctx, strings.Join(asks, "\nUNION ALL "))); err != nil {
+		return nil, err
+	}
+	for _, t := range []string{"walk", "gap", "sum", "idle"} {
+		if _, err := q.ExecContext(ctx, `DROP TABLE temp.prof_`+t); err != nil {
+			return nil, err
+		}
+	}
+	return said, nil
+}
+
+// wrongTies find rows that say something else than those that they belong to.
+var wrongTies = []struct {
+	tables      []string // rows of any of which are held
+	says, where string
+}{
+	{[]string{"range_path"}, "lineages of range_path are not those of paths",
+		`FROM range_path p LEFT JOIN range_path o ON o.run_id = $run AND o.path_id = p.lineage[-2] WHERE p.run_id = $run
+		AND (p.lineage[-1] IS DISTINCT FROM p.path_id OR len(p.lineage) <> p.depth OR p.depth > 1 AND p.lineage[:-2] IS DISTINCT FROM o.lineage)`},
+	{[]string{"nvtx_range"}, "ranges begin outside of the one that they are in",
+		`FROM nvtx_range n JOIN nvtx_range o ON o.run_id = $run AND o.range_id = n.parent_range_id WHERE n.run_id = $run AND n.start_ns NOT BETWEEN o.start_ns AND coalesce(o.start_ns + o.duration_ns, n.start_ns)`},
+	{[]string{"kernel", "memop", "graph_launch"}, "work was launched outside of the ranges that it is in",
+		`FROM (SELECT range_context_id, min(path_id) AS path_id, max(path_id) AS last_path_id, min(launch_start_ns) AS first_ns, max(launch_start_ns) AS last_ns FROM (
+				SELECT range_context_id, path_id, launch_start_ns FROM kernel WHERE run_id = $run
+				UNION ALL SELECT range_context_id, path_id, launch_start_ns FROM memop WHERE run_id = $run
+				UNION ALL SELECT range_context_id, path_id, launch_start_ns FROM graph_launch WHERE run_id = $run) WHERE range_context_id <> 0 GROUP BY ALL) k
+		JOIN range_context c ON c.run_id = $run AND c.range_context_id = k.range_context_id JOIN nvtx_range n ON n.run_id = $run AND n.range_id = c.range_id
+		WHERE k.path_id <> c.path_id OR k.last_path_id <> c.path_id OR k.first_ns < n.start_ns OR k.last_ns > n.start_ns + n.duration_ns`},
+	{[]string{"api_sum", "api_duration"}, "the calls of api_duration do not add up to those of api_sum",
+		`FROM (SELECT source_id, api_name_id, sum(call_count) AS n, sum(sum_ns) AS ns FROM api_sum WHERE run_id = $run GROUP BY ALL) s
+		FULL JOIN (SELECT source_id, api_name_id, sum(call_count) AS n, sum(call_count * duration_ns) AS ns FROM api_duration WHERE run_id = $run GROUP BY ALL) d USING (source_id, api_name_id)
+		WHERE (s.n, s.ns) IS DISTINCT FROM (d.n, d.ns)`},
+	{[]string{"source_part"}, "of parts of sources more rows were stored than read", `FROM source_part WHERE run_id = $run AND stored_count > read_count`},
+}
 
 // workFaults find, in the rows of a run, what an ingest finds of device work that cannot be as it is recorded: pieces that are there twice, that took no
 // time, that began before their launch, and that ran while earlier work of their stream still ran. What the captured order of launches and waits
