@@ -159,8 +159,10 @@ func (r *Reader) ended() error {
 	return fmt.Errorf("at byte %d: %w", at, ErrTruncated)
 }
 
-// fill moves what is not yet read to the window's start and reads more behind it.
+// fill moves what is not yet read to the window's start and reads more behind it. What has no end in the whole window is read again from its start after
+// that: the window must double each time.
 func (r *Reader) fill() error {
+	endless := r.r == 0 && r.w > 0
 	if r.r > 0 {
 		copy(r.buf, r.buf[r.r:r.w])
 		r.base, r.w, r.r = r.base+int64(r.r), r.w-r.r, 0
@@ -173,7 +175,9 @@ func (r *Reader) fill() error {
 			r.parsed = now.events
 			r.base += int64(now.used)
 		}
-		return nil
+		if !endless {
+			return nil
+		}
 	}
 	if r.w == len(r.buf)-1 {
 		if len(r.buf) > maxValue {
@@ -194,7 +198,11 @@ func (r *Reader) fill() error {
 			break
 		}
 		if r.ahead != nil && r.ahead.now == nil {
-			break // what was parsed of the next block is good where the window ends with this one
+			if !endless {
+				break // what was parsed of the next block is good where the window ends with this one
+			}
+			r.ahead.advance()
+			r.ahead.now.used = 0
 		}
 	}
 	return nil

@@ -217,6 +217,16 @@ func TestBigValues(t *testing.T) {
 	}
 }
 
+// TestLongValue reads a value that goes over very many blocks. Read again from its start at each of them, it takes minutes.
+func TestLongValue(t *testing.T) {
+	text := `{"a": [` + strings.Repeat("[],", 5<<20) + `1], "traceEvents": [{"ph": "X", "name": "a"}]}`
+	r := NewParallel(strings.NewReader(text), 2, 1<<12)
+	defer r.Close()
+	if e, err := r.Next(); err != nil || string(e.Name) != "a" {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
 // TestSourceFails: what the disk says is passed on, not taken for a trace that was cut.
 func TestSourceFails(t *testing.T) {
 	cause := errors.New("bad sector")
