@@ -130,12 +130,13 @@ var severally = strings.Fields("s api-key api_key apikey")
 
 // takesSeveral reports whether an option may have several values, as vLLM's --api-key does.
 func takesSeveral(option string) bool {
-	return endsWith(strings.ToLower(option), severally)
+	n := strings.ToLower(option)
+	return endsWith(n, severally) && !strings.HasSuffix(n, "pass")
 }
 
-// isOneMore reports whether a word may be one more value of such an option: no address, no path, and nothing for a shell.
+// isOneMore reports whether a word may be one more value of such an option: no address, no path, and no value with a name.
 func isOneMore(word string) bool {
-	return word != "" && !strings.ContainsAny(word, "&|;<>()=") && !strings.Contains(word, "://") && !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "./")
+	return word != "" && !strings.Contains(strings.TrimRight(word, "="), "=") && !strings.Contains(word, "://") && !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "./")
 }
 
 // afterOption masks the word that follows an option.

@@ -26,7 +26,7 @@ func TestText(t *testing.T) {
 		{"https://me:hunter2@host/x", "https://me:***@host/x"}, {"https://me:hun:ter2@host/x", "https://me:***@host/x"}, {"http://host:8080/a@b", "http://host:8080/a@b"},
 		{"sk-abcdefghijklmnopqrst", "***"}, {"ghp_abcdefghijklmnopqrst0123", "***"}, {"AKIAABCDEFGHIJKLMNOP", "***"}, {"xoxb-1234567890-abc", "***"},
 		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig", "***"}, {"github_pat_11ABCDEFG0abcdefghij_klmnop", "***"}, {"task-based-scheduling-of-work", "task-based-scheduling-of-work"},
-		{"serve --api-key a1 b2 && echo x", "serve --api-key *** *** && echo x"}, {"serve --api-key a1 http://h/x", "serve --api-key *** http://h/x"}, {"pass --api-key K1 to the server", "pass --api-key *** to the server"}, {"serve --api-key a1 8000", "serve --api-key *** 8000"}, {"serve --password a1 b2", "serve --password *** b2"},
+		{"serve --api-key a1 b2 && echo x", "serve --api-key *** *** && echo x"}, {"serve --api-key a1 http://h/x", "serve --api-key *** http://h/x"}, {"pass --api-key K1 to the server", "pass --api-key *** to the server"}, {"serve --api-key a1 8000", "serve --api-key *** 8000"}, {"serve --api-key a1 b2== A=b", "serve --api-key *** *** A=b"}, {"serve --password a1 b2", "serve --password *** b2"},
 		{"MAX_TOKENS=5 HF_TOKEN=abc", "MAX_TOKENS=5 HF_TOKEN=***"},
 	} {
 		if got := mask.Text(c[0]); got != c[1] {
@@ -66,6 +66,7 @@ func TestArgv(t *testing.T) {
 	for _, c := range [][2][]string{
 		{{"vllm", "--api-key", "one", "two", "-x", "three"}, {"vllm", "--api-key", "***", "***", "-x", "three"}}, {{"x", "--hf-tokens", "one", "two"}, {"x", "--hf-tokens", "***", "***"}}, {{"x", "--api-key=one", "two"}, {"x", "--api-key=***", "two"}},
 		{{"x", "--api-key", "one", "/data/x", "two"}, {"x", "--api-key", "***", "/data/x", "two"}}, {{"x", "--api-key", "one", "http://h"}, {"x", "--api-key", "***", "http://h"}}, {{"x", "--password", "one", "two"}, {"x", "--password", "***", "two"}}, {{"x", "--models", "one", "two"}, {"x", "--models", "one", "two"}},
+		{{"x", "--pass", "one", "two"}, {"x", "--pass", "***", "two"}}, {{"x", "--api-key", "one", "two&2==", "A=b"}, {"x", "--api-key", "***", "***", "A=b"}},
 		{{"env", "PWD=/root", "x"}, {"env", "PWD=/root", "x"}}, {{"x", "--token", "one", "--api-key"}, {"x", "--token", "***", "--api-key"}},
 	} {
 		if got := mask.Argv(c[0]); !slices.Equal(got, c[1]) {

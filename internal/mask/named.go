@@ -285,7 +285,7 @@ func (f *finder) more(at int) {
 			return
 		}
 		word := strings.Trim(s[from:to], `"'`)
-		if isWord(word) || strings.Trim(word, "0123456789") == "" || !isOneMore(word) || run(word, 0, "-_.+/") < len(word) {
+		if isWord(word) || strings.Trim(word, "0123456789") == "" || !isOneMore(word) || run(word, 0, "-_.+/=") < len(word) {
 			return
 		}
 		f.add(from, to)
