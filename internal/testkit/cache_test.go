@@ -216,6 +216,8 @@ func TestNames(t *testing.T) {
 	name("a tag", "one", func(r *Run) { r.Options = ingest.Options{Tags: [][2]string{{"k", "v"}}} })
 	passes := name("facts", "one", prefill(7))
 	name("other facts", "one", prefill(8))
+	name("nothing derived", "one", func(r *Run) { r.Facts = []string{} })
+	name("something derived", "one", func(r *Run) { r.Facts = []string{"gap"} })
 	clear(seen)
 	if again := name("again", "one", func(r *Run) { r.Options.Warn = func(string) {} }); again != first {
 		t.Error("a closure makes another name")

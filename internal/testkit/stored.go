@@ -378,7 +378,7 @@ func nameOf(runs []Run) (string, error) {
 			return "", err
 		}
 		o.Warn, o.Load.Progress, o.Pass, o.Models, o.Workloads = nil, nil, nil, nil, nil
-		fmt.Fprintf(sum, "%q %+v %s %q %q %t %q\n", r.Name, o, pass, r.SQL, r.Facts, r.TrueSums, r.Key)
+		fmt.Fprintf(sum, "%q %+v %s %q %#v %t %q\n", r.Name, o, pass, r.SQL, r.Facts, r.TrueSums, r.Key) // no facts are not all
 		for _, f := range slices.Concat(r.Files, []string{""}, r.Options.Models, []string{""}, r.Options.Workloads) {
 			if f == "" {
 				fmt.Fprintln(sum)
