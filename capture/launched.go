@@ -179,15 +179,15 @@ func (w *launched) pass(pid int, s syscall.Signal) {
 // hold the GPU's memory.
 func (w *launched) endLeft() {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		told := map[int]bool{}
+		signalled := map[int]bool{}
 		for end := time.Now().Add(leftGrace); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			left := comesFrom(w.m, w.root, w.job.Mark)
 			if len(left) == 0 {
 				return
 			}
 			for pid := range left {
-				if !told[pid] {
-					told[pid] = true
+				if !signalled[pid] {
+					signalled[pid] = true
 					_ = w.m.Kill(pid, s) // it may have ended by now
 				}
 			}
@@ -242,7 +242,7 @@ func (w *launched) orders(pid int) {
 const killWithin = time.Second
 
 // kill ends a workload by force, with all that came from it in whatever session: its process group, what is below its root, or below it where there is
-// none, and what has inherited the mark of the pass. pid is 0 where only the mark is to tell; one process is spared.
+// none, and what has inherited the mark of the pass. pid is 0 where only the mark says whose they are; one process is spared.
 func kill(m machine.Machine, pid, root int, mark string, spared int) {
 	if root == 0 || pid == 0 {
 		root = pid

@@ -20,7 +20,7 @@ const Magic = "NVR\x00"
 // maxMessage bounds what a size in the file can make the reader hold: the largest results seen have a few MiB.
 const maxMessage = 64 << 20
 
-// Bounds of what is held of a report beside its strings, whatever its size: an empty message is two bytes of the file and a hundred of memory.
+// Bounds of what is held of a report besides its strings, whatever its size: an empty message is two bytes of the file and a hundred of memory.
 const (
 	mostBlocks   = 1 << 19
 	mostSources  = 1 << 18

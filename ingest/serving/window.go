@@ -17,7 +17,7 @@ type Window struct {
 }
 
 // detailed are the lists of vLLM's result that say when each token came, in seconds: start_times are of time.perf_counter, which on Linux is
-// CLOCK_MONOTONIC, the clock of the tracer. Of the times between tokens only the number of their lists is held.
+// CLOCK_MONOTONIC, the clock of the tracer. Of the times between tokens it keeps only how many lists there are.
 type detailed struct {
 	starts, ttfts, outputs []float64
 	itls                   int

@@ -35,7 +35,7 @@ var (
 // topNames are the fields of the whole workload, and those of a pass that are at the wrong place.
 var topNames = slices.Concat([]string{"model", "config", "image_size", "warmup", "batch", "images", "crops", "aggregates", "marks"}, passNames)
 
-// processNames are the fields of a process beside its passes.
+// processNames are the fields of a process besides its passes.
 var processNames = []string{"pid", "rank", "world_size", "tensor_parallel"}
 
 // passNames are the fields that only a pass of a workload has.

@@ -53,23 +53,12 @@ func (f *finder) add(from, to int) {
 	}
 }
 
-// find looks at each place where a needle is, in one pass over the text.
+// find looks at each place where a needle is.
 func (f *finder) find() {
-	s := f.text
-	last := uint(0)
-	for i := range len(s) {
-		this := uint(class[s[i]])
-		at := pair[(last*classes|this)%uint(len(pair))]
-		if last = this; at == 0 {
-			continue
-		}
-		for _, n := range haystack[at] {
-			from := i - 1 - n.anchor
-			if from >= 0 && from+len(n.text) <= len(s) && equalFold(s[from:from+len(n.text)], n.text) {
-				n.rule(f, from, from+len(n.text))
-			}
-		}
-	}
+	eachNeedle(f.text, func(n needle, from int) bool {
+		n.rule(f, from, from+len(n.text))
+		return false
+	})
 	f.random()
 }
 

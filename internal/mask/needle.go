@@ -63,8 +63,8 @@ func init() {
 	}
 }
 
-// hasNeedle reports whether a rule would look closer at some place of a text.
-func hasNeedle[T string | []byte](s T) bool {
+// eachNeedle calls f for every place of a text at which a rule looks closer, in one pass over the text, and stops where f says so. It reports whether f did.
+func eachNeedle[T string | []byte](s T, f func(n needle, from int) (stop bool)) bool {
 	last := uint(0)
 	for i := range len(s) {
 		this := uint(class[s[i]])
@@ -73,12 +73,17 @@ func hasNeedle[T string | []byte](s T) bool {
 			continue
 		}
 		for _, n := range haystack[at] {
-			if from := i - 1 - n.anchor; from >= 0 && from+len(n.text) <= len(s) && equalFold(string(s[from:from+len(n.text)]), n.text) {
+			if from := i - 1 - n.anchor; from >= 0 && from+len(n.text) <= len(s) && equalFold(string(s[from:from+len(n.text)]), n.text) && f(n, from) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hasNeedle reports whether a rule would look closer at some place of a text.
+func hasNeedle[T string | []byte](s T) bool {
+	return eachNeedle(s, func(needle, int) bool { return true })
 }
 
 // rarest returns the place of the pair of bytes that is least likely in a text.

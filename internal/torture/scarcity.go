@@ -76,7 +76,7 @@ func (l *lab) scarcity(ctx context.Context, disks, others int) (string, error) {
 			p.wrap = []string{"prlimit", limit}
 		}
 		r := p.run(ctx, args...)
-		refused := !full && p.run(ctx, "--version").code != 0 // by prof, which says so, or by Go's runtime before prof is asked anything
+		refused := !full && r.code != 0 && p.run(ctx, "--version").code != 0 // by prof, which says so, or by Go's runtime before prof is asked anything
 		p.wrap = nil
 		if full && err == nil {
 			err = p.resize(1 << 30)
