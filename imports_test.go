@@ -20,7 +20,7 @@ var rooms = map[string][]string{
 	"internal/cli":          {"capture", "capture/*", "internal/serve", "internal/serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
 	"internal/child":        {},
 	"internal/diagnosis":    {"internal/exports"},
-	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
+	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table", "ingest/tracer"},
 	"internal/file":         {},
 	"internal/golden":       {},
 	"internal/lose":         {"internal/diagnosis", "internal/exports", "internal/loss"},

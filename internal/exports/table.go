@@ -55,6 +55,10 @@ func Read(data []byte, name string, but ...string) ([]*Table, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readTables(f, but...)
+}
+
+func readTables(f table.Export, but ...string) ([]*Table, error) {
 	var out []*Table
 	for _, name := range f.Tables() {
 		if slices.Contains(but, name) {
@@ -70,7 +74,7 @@ func Read(data []byte, name string, but ...string) ([]*Table, error) {
 }
 
 // readTable reads a table, each column as the first kind that it can be read as.
-func readTable(f *sqlite.File, name string) (*Table, error) {
+func readTable(f table.Export, name string) (*Table, error) {
 	t := &Table{Name: name, Columns: f.Columns(name)}
 	for at, column := range t.Columns {
 		var err error
@@ -86,7 +90,7 @@ func readTable(f *sqlite.File, name string) (*Table, error) {
 	return t, nil
 }
 
-func (t *Table) readColumn(f *sqlite.File, at int, column string, kind table.Kind) error {
+func (t *Table) readColumn(f table.Export, at int, column string, kind table.Kind) error {
 	scan, err := f.Scan(context.Background(), t.Name, []table.Want{{Name: column, Kind: kind}})
 	if err != nil {
 		return err
