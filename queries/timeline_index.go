@@ -59,6 +59,7 @@ type TimelineTrack struct {
 	Stream   *int64 `json:"stream,omitempty" doc:"CUDA stream; absent where the track has those of all"`
 	Tid      *int64 `json:"tid,omitempty" doc:"thread; absent of what GPUs do"`
 	Thread   string `json:"thread,omitempty" doc:"name of the thread"`
+	Rank     *int64 `json:"rank,omitempty" doc:"rank of a thread's process in the job; absent when it has none"`
 	Depth    int64  `json:"depth,omitempty" doc:"how many ranges, operators or functions are open around it"`
 	IsWhole  bool   `json:"is_whole,omitempty" doc:"whether it has the work of all streams of the GPU"`
 	Count    int64  `json:"item_count" doc:"items of the track"`
@@ -454,7 +455,11 @@ func compareTracks(a, b *track) int {
 func (t *Timeline) nameThreads(ctx context.Context, w *schema.Warehouse, s TimelineSource, list []*track) error {
 	return Each(ctx, w, "_trace-process", t.of(s), func(c *frame.Cells) error {
 		for _, k := range list {
-			if c.Known(1) && k.Tid != nil && k.Pid != nil && *k.Tid == c.Whole(1) && *k.Pid == c.Whole(0) {
+			switch isOf := k.Tid != nil && k.Pid != nil && *k.Pid == c.Whole(0); {
+			case isOf && !c.Known(1) && c.Known(2):
+				rank := c.Whole(2)
+				k.Rank = &rank
+			case isOf && c.Known(1) && *k.Tid == c.Whole(1):
 				k.Thread = c.Text(3)
 			}
 		}

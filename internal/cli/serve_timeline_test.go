@@ -476,6 +476,19 @@ func servedRanks(s *served) {
 	if w := wrong(); w != "" {
 		s.t.Error(w)
 	}
+	// Of up to two GPUs all lines are open. Of more only the first one's are, so that GPUs are under each other, and threads say whose they are.
+	for gpus, want := range map[int]string{
+		2: "- GPU 0, - GPU 1, - rank 0, thread 10, - rank 1, thread 11",
+		4: "- GPU 0, + GPU 1, + GPU 2, + GPU 3, + rank 0, thread 10, + rank 1, thread 11, + rank 2, thread 12, + rank 3, thread 13",
+	} {
+		got := eval[string](s.browser, fmt.Sprintf(`(async () => {
+			const { groupsOf } = await import("/timeline_rows.js"), { foldedAtFirst } = await import("/timeline_view.js"), all = [...Array(%d).keys()];
+			const groups = groupsOf({ sources: [{ source_id: 1 }], tracks: [...all.map((n) => ({ source_id: 1, device: n, kind: "gpu", is_whole: true })), ...all.map((n) => ({ source_id: 1, pid: 10 + n, tid: 10 + n, rank: n, kind: "call" }))] }), folded = foldedAtFirst(groups);
+			return groups.map((g) => (folded.includes(g.key) ? "+ " : "- ") + g.label).join(", "); })()`, gpus))
+		if got != want {
+			s.t.Errorf("of %d GPUs: %s\nnot: %s", gpus, got, want)
+		}
+	}
 }
 
 // servedPopup has a reader click one thing after the other: what is said of it is inside the window and never over the place clicked, at any width.

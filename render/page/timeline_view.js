@@ -14,6 +14,15 @@ export function delayText(call, work) {
   return `${time(work.start - call.start)} after the call began` + (queued >= 0 ? `: ${time(call.end - call.start)} in the call, then ${time(queued)} queued` : `, before the call returned (${time(call.end - call.start)})`);
 }
 
+// mostOpen is how many GPUs begin with all their lines. Of more the first one does, and what is behind the others' titles is a click away: GPUs are compared where they are under each other.
+const mostOpen = 2;
+
+// foldedAtFirst are the keys of the groups that begin folded.
+export function foldedAtFirst(groups) {
+  const gpus = groups.filter((g) => g.device !== undefined);
+  return groups.filter((g) => g.isMinor || gpus.length > mostOpen && g !== gpus[0]).map((g) => g.key);
+}
+
 // View shows one run from first to last, of which home, where GPUs work, is seen first, and by a key. groups are GPUs and threads, { key, label, rows, folded, tracks, device }: of each one
 // line, { kind, label, height, tracks, group, known }; known are the stretches of which single things are known, where that is not all. tiles have the marks: names,
 // pieces(from, to), want(from, to), stop(), changed, error; and may have toneOf(kind, name) and tell(item). partLabel names a cause of idle time.
@@ -22,7 +31,7 @@ export function delayText(call, work) {
 export class View {
   constructor(root, { label, groups, tiles, first, last, home, on, most, partLabel, wheelNeedsFocus, describedBy }) {
     Object.assign(this, { groups, tiles, on, first, last, home, partLabel, wheelNeedsFocus, isMoved: false });
-    this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
+    this.folded = new Set(foldedAtFirst(groups));
     tiles.changed = () => this.redraw();
     this.view = this.target = { ...this.home };
     this.pick = this.range = this.hover = null;
@@ -570,12 +579,18 @@ export class View {
     return this.groups.flatMap((g) => g.shown).filter((row) => this.pieces?.list.some((piece) => row.tracks.some((t) => piece.tracks.get(t.id)?.start.length)));
   }
 
+  // open brings the line of a track into view, and unfolds its group.
+  open(id) {
+    const group = this.groups.find((g) => g.tracks.some((t) => t.id === id)), s = this.scroller;
+    if (this.folded.has(group?.key)) this.fold(group.key);
+    const place = this.placeOf(id);
+    if (place && (place.y < 30 || place.y > s.clientHeight - 30)) s.scrollTop += place.y - s.clientHeight / 2;
+  }
+
   // go picks a mark and brings it into view. The cursor goes to the moment given, else to its start.
   go(item, moment = item.start) {
-    if (this.folded.has(item.row.group.key)) this.fold(item.row.group.key);
+    this.open(item.track);
     this.reveal(item.start, item.end);
-    const place = this.placeOf(item.track), s = this.scroller;
-    if (place && (place.y < 30 || place.y > s.clientHeight - 30)) s.scrollTop += place.y - s.clientHeight / 2;
     this.hover = { moment: Math.max(moment, this.target.from) };
     this.on.picked?.({ ...item, row: this.rowOf(item.track) ?? item.row }, true);
   }

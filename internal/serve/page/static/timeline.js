@@ -7,7 +7,7 @@ import { causes as partsOf, partLabel, partText } from "./terms.js";
 import { briefName } from "./timeline_palette.js";
 import { groupsOf, sharesClock } from "./timeline_rows.js";
 import { Tiles, unpacked } from "./timeline_tiles.js";
-import { View, delayText } from "./timeline_view.js";
+import { View, delayText, foldedAtFirst } from "./timeline_view.js";
 import { count, momentText, percent, time } from "./times.js";
 
 export const keys = [["w s", "timeline: zoom in, out, as the wheel does"], ["a d", "timeline: earlier, later"], ["Enter", "timeline: details of an item; then zoom to it, as f"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
@@ -174,7 +174,7 @@ class Timeline {
       el("h3", {}, this.of, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
       item.count || title.length <= 60 ? null : el("code", { class: "tl-name" }, title),
       el("p", { class: "hint" }, item.count ? `${percent(Math.min(1, item.busy / (item.end - item.start)))} busy; the longest takes ${time(item.longest)}: ${item.name}. Zoom in to see them one by one.`
-        : `${time(item.end - item.start)} from ${momentText(item.start, 1)} on ${item.row.group.label}${item.row.kind === "stream" ? `, ${item.row.label}` : ""} (start_ns ${this.ofSource(track.source_id, item.start)}, ${item.end - item.start} ns)`),
+        : `${time(item.end - item.start)} from ${momentText(item.start, 1)} on ${item.row.group.label}${item.row.kind === "stream" && item.row.label ? `, ${item.row.label}` : ""} (start_ns ${this.ofSource(track.source_id, item.start)}, ${item.end - item.start} ns)`),
       el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.focus() }, "Zoom to it"), el("button", { type: "button", onclick: () => view.mark() }, "Highlight range"),
         works.includes(item.kind) || item.kind === "call" ? copyButton("Copy name", () => item.name, "Copy the name") : null,
         item.kind === "kernel" || item.kind === "collective" ? el("button", { type: "button", onclick: () => this.search?.(briefName(item.name)) }, "Find others") : null,
@@ -293,8 +293,10 @@ class Timeline {
     const marks = await this.window(from, from + 1, 1), kinds = ["pass", "gap", ...works, "range", "call"];
     const found = this.about.tracks.filter((track) => track.source_id === source && !track.is_whole && kinds.includes(track.kind) && (device === undefined || track.device === undefined || track.device === device) && marks.get(track.id)?.start.some((s, i) => s === from && marks.get(track.id).end[i] === to))
       .sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
-    if (found.length) await this.pickAt(found[0].id, from);
-    else this.view.setRange(from, to);
+    if (found.length) {
+      this.view.open(found[0].id);
+      await this.pickAt(found[0].id, from);
+    } else this.view.setRange(from, to);
   }
 
   // showRange sums up a stretch of time.
@@ -312,7 +314,7 @@ class Timeline {
       const busy = await get(path("runs", this.run, "timeline", "busy"), { from_ns: range.from + this.about.zero_ns, to_ns: range.to + this.about.zero_ns, source: this.source }, this.abort.signal);
       const of = new Map(busy.tracks.map((t) => [t.track, t.busy_ns])), rows = [];
       for (const g of this.view.groups.filter((g) => g.device !== undefined)) {
-        const all = of.get(g.folded.tracks[0]?.id) ?? 0;
+        const all = of.get(g.tracks.find((t) => t.kind === "gpu")?.id) ?? 0;
         rows.push([g, all, long - all, ...works.map((kind) => of.get(g.tracks.find((t) => t.is_whole && t.kind === kind)?.id) ?? 0)]);
       }
       const sums = await Promise.all(sources.map((s) => this.ask("timeline-sums", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to), top: 10 })));
@@ -403,7 +405,7 @@ export function mount(root, route, nav) {
   place.append(loading("the timeline"));
   const note = later(300, () => {
     if (!t) return;
-    const v = t.view, isHome = v.isHome(), minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
+    const v = t.view, isHome = v.isHome(), first = foldedAtFirst(v.groups), folds = v.groups.filter((g) => v.folded.has(g.key) !== first.includes(g.key)).map((g) => g.key);
     nav.replace({ from: isHome ? null : Math.round(v.target.from), to: isHome ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, ...Object.fromEntries(places.map((name) => [name, null])), find: t.asked || null, fold: folds.join(" ") || null, source });
   });
   const find = async (text) => {

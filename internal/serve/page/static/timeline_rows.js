@@ -10,11 +10,11 @@ export const sharesClock = (s) => ["reference", "collectives", "bounds"].include
 
 // rowsOf makes the groups: each GPU of each source, then each thread.
 export function groupsOf(about) {
-  const groups = new Map(), many = about.sources.length > 1, sources = new Map(about.sources.map((s) => [s.source_id, s]));
+  const groups = new Map(), many = about.sources.length > 1, ranks = new Set(about.tracks.map((t) => t.rank)).size > 1, sources = new Map(about.sources.map((s) => [s.source_id, s]));
   const from = (t) => {
-    if (!many) return "";
-    const s = sources.get(t.source_id);
-    return s.rank === undefined ? `source ${t.source_id}, ` : `rank ${s.rank}, `;
+    const rank = sources.get(t.source_id).rank ?? (ranks ? t.rank : undefined);
+    if (rank !== undefined && (many || ranks)) return `rank ${rank}, `;
+    return many ? `source ${t.source_id}, ` : "";
   };
   const group = (key, make) => {
     if (!groups.has(key)) groups.set(key, { key, rows: [], tracks: [], ...make() });
@@ -49,7 +49,7 @@ function deviceRows(g) {
     const [t] = tracks;
     row("stream", `${t.stream === undefined ? "stream unknown" : `stream ${t.stream}`}${pids ? `, process ${t.pid}` : ""}${contexts ? `, context ${t.context}` : ""}`, 18, tracks);
   }
-  g.folded = { kind: "lane", label: "all work", height: 14, tracks: whole.filter((t) => t.kind === "gpu"), group: g };
+  g.folded = { kind: "lane", label: "all work", height: 14, tracks: whole.filter((t) => workKinds.includes(t.kind)), group: g };
 }
 
 function threadRows(g) {
