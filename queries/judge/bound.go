@@ -55,7 +55,7 @@ var idleGroups = func() []idleGroup {
 // evidence is what the bound of a stage follows from.
 type evidence struct {
 	stage      string
-	gpu        deviceParts   // the GPU that is judged: that with the most measured time
+	gpu        deviceParts   // the GPU that is judged
 	all        []deviceParts // all GPUs of the stage
 	passes     []passTime    // measured ones of the judged GPU; none where they are not told apart
 	latePasses []passTime    // likewise of the GPU that is waited for

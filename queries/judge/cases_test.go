@@ -123,6 +123,39 @@ func TestSummaryLate(t *testing.T) {
 	}
 }
 
+// TestSummaryLateLongest holds that a GPU which the others wait for is not what a stage is judged by, though it has the most time: that hangs by a hair. Of three
+// GPUs the others wait, and one that has little of its time in collectives is judged by what it does.
+func TestSummaryLateLongest(t *testing.T) {
+	const waits = "the GPU is in collectives and computes nothing 86.7 % of the time (260 ms of 300 ms)"
+	for launching, want := range map[int64][3]string{
+		257: {"host", "GPU 1 arrives late at collectives, and GPU 0 waits for it", "on GPU 0, which has the most measured time of 2 GPUs, " + waits},
+		261: {"host", "GPU 1 arrives late at collectives, and GPU 0 waits for it", "on GPU 0, which waits for GPU 1, " + waits},
+	} {
+		r := rankReport([]idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"host", "host", launching * ms, 90 * ms}}, 10*ms, 190*ms)
+		check := func(next, meaning, why string) {
+			t.Helper()
+			if got := summarise(t, r).Stages[0]; got.Bound != judge.LateBound || string(got.Next) != next || got.Meaning != meaning || !strings.HasPrefix(got.Why, why) {
+				t.Errorf("%d ms: bound %s, next %q, %s: %s\nwant %v", launching, got.Bound, got.Next, got.Meaning, got.Why, want)
+			}
+		}
+		check(want[0], want[1], want[2])
+		third := accountingOf("decode", nil, nil, []idlePart{{"compute", "busy", 50 * ms, 18 * ms}, {"collective-exposed", "busy", 200 * ms, 70 * ms}})
+		r.Frames["accounting"].Rows = append(r.Frames["accounting"].Rows, third.Rows...)
+		if launching > 260 {
+			want[2] = "on GPU 0, which has the most measured time of those that wait for GPU 1, " + waits
+		} else {
+			want[2] = "on GPU 0, which has the most measured time of 3 GPUs, " + waits
+		}
+		check(want[0], "GPU 1 arrives late at collectives, and the others wait for it", want[2])
+	}
+	late := []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"host", "host", 280 * ms, 90 * ms}}
+	r := rankReport(late, 10*ms, 190*ms)
+	r.Frames["accounting"].Rows = accountingOf("decode", []idlePart{{"compute", "busy", 200 * ms, 70 * ms}, {"collective-exposed", "busy", 100 * ms, 30 * ms}}, late).Rows
+	if got := summarise(t, r).Stages[0]; got.Bound != judge.HostBound || got.Device != 1 {
+		t.Errorf("little exposed: bound %s on GPU %d", got.Bound, got.Device)
+	}
+}
+
 // TestSummaryGaps holds that idle time of one gap is not taken for many, and is doubted at the edge of the capture.
 func TestSummaryGaps(t *testing.T) {
 	gap := func(start, length int64) *frame.Frame {

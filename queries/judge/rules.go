@@ -61,11 +61,17 @@ var boundRules = []struct {
 	{"kernels", kernelVerdict},
 }
 
+// isExposed reports whether collectives that run alone take more of the GPU's time than all else.
+func (e evidence) isExposed() bool {
+	alone := e.gpu.named("collective-exposed").ns
+	return alone >= exposedShare*e.gpu.span && alone > e.gpu.computing() && alone > e.losses(CommBound)[0].ns
+}
+
 // communicationVerdict is about collectives that run alone, where they take more time than all else: they move data, or wait for a GPU that
 // comes late.
 func communicationVerdict(e evidence) *verdict {
 	alone := e.gpu.named("collective-exposed")
-	if alone.ns < exposedShare*e.gpu.span || alone.ns <= e.gpu.computing() || alone.ns <= e.losses(CommBound)[0].ns {
+	if !e.isExposed() {
 		return nil
 	}
 	if late := e.lateGPU(); late != nil && !e.wait.isOutlier() {

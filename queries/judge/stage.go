@@ -184,12 +184,19 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 			break
 		}
 	}
-	if len(e.all) > 1 {
-		most := "the most measured time"
+	if n := len(e.all); n > 1 {
+		most, of := "the most measured time", fmt.Sprintf("%d GPUs", n)
 		if key == wholeCapture {
 			most = "the longest span of work"
 		}
-		stage.Why = fmt.Sprintf("on GPU %d, which has %s of %d GPUs, %s", e.gpu.device, most, len(e.all), stage.Why)
+		if e.gpu.device != e.all[0].device {
+			of = fmt.Sprintf("those that wait for GPU %d", e.all[0].device)
+		}
+		which := fmt.Sprintf("has %s of %s", most, of)
+		if n == 2 && e.gpu.device != e.all[0].device {
+			which = fmt.Sprintf("waits for GPU %d", e.all[0].device)
+		}
+		stage.Why = fmt.Sprintf("on GPU %d, which %s, %s", e.gpu.device, which, stage.Why)
 	}
 	stage.Query = s.command("accounting", "stage", key)
 	return nil
@@ -198,9 +205,7 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 // evidenceOf gathers what a verdict follows from.
 func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
 	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, isForeign: s.isForeign, wait: s.waitOf(key), lost: s.lost, copies: s.copiesOf(stage)}
-	if len(e.all) > 0 {
-		e.gpu = e.all[0]
-	}
+	e.gpu = e.judged()
 	for _, read := range []func() error{
 		func() (err error) { e.passes, err = s.passesOn(key, e.gpu.device); return err },
 		func() (err error) { e.gaps, err = s.longGaps(key, e.gpu); return err },

@@ -44,7 +44,7 @@ type StageSummary struct {
 	StdNs      *float64 // sample standard deviation; nil for a single pass
 	IsCPU      bool     // these times are of the range on its thread, since its passes have no device work
 	ShareRatio float64  // of the measured time of all stages, its median pass times its passes of the sum of these; 0 without any
-	Device     int64    // the GPU that is judged: that with the most measured time
+	Device     int64    // the GPU that is judged: that with the most measured time, but not one that the others wait for
 	GPUs       int      // that worked in it; 0 when none is known to
 	BusyRatio  *float64 // of the median pass; of several GPUs of that on each, together. nil when there is none
 	MFU, MBU   *float64 // nil when not known, see Unknown

@@ -67,6 +67,20 @@ func (x SlowRank) isOutlier() bool { return x.Passes > 2 && x.ShareRatio > waitP
 // isLate reports whether that waiting is mostly for this rank, be it slow throughout or not.
 func (x SlowRank) isLate() bool { return x.isMost() && x.ShareRatio > waitPart }
 
+// judged returns the GPU to judge a stage by: that with the most measured time. Which one that is may hang by a hair: where it is the one that the others wait
+// for, the next one is judged, so that what is said does not hang by a hair too.
+func (e evidence) judged() deviceParts {
+	if len(e.all) == 0 {
+		return deviceParts{}
+	}
+	if e.gpu = e.all[0]; len(e.all) > 1 && e.gpu.device == e.wait.Device && !e.wait.isOutlier() {
+		if e.gpu = e.all[1]; e.lateGPU() != nil && e.isExposed() {
+			return e.gpu
+		}
+	}
+	return e.all[0]
+}
+
 // lateGPU returns the parts of the GPU that the judged one waits for in collectives; nil where there is no such GPU.
 func (e evidence) lateGPU() *deviceParts {
 	if !e.wait.isLate() || e.wait.Device == e.gpu.device {
@@ -90,7 +104,10 @@ func (x SlowRank) isExplained(late deviceParts) bool {
 
 // lateVerdict returns which GPU is waited for, and what that one does meanwhile.
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
-	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d arrives late at collectives, and GPU %d waits for it", late.device, e.gpu.device)}
+	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d arrives late at collectives, and the others wait for it", late.device)}
+	if len(e.all) == 2 {
+		v.meaning = fmt.Sprintf("GPU %d arrives late at collectives, and GPU %d waits for it", late.device, e.gpu.device)
+	}
 	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for GPU %d",
 		e.share(exposed.ns), percentText(e.wait.WaitRatio), DurationText(float64(e.wait.WaitedNs)), DurationText(float64(e.wait.TotalNs)), percentText(e.wait.ShareRatio), late.device)
 	if !e.wait.isExplained(late) {
