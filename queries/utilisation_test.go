@@ -363,7 +363,7 @@ func TestUtilisationDoubts(t *testing.T) {
 	unknown("two processes", "--ranks shared", queries.Args{})
 	own, _ := ratio("two processes", queries.Args{"ranks": "own"})
 	v, _ = ratio("two processes", queries.Args{"ranks": "shared"})
-	near("ranks that share a batch", v, own/2)
+	near("ranks that share a batch and a GPU", v, own)
 }
 
 // TestKernelPrecision holds that matrix kernels tell the precision, and not a small one beside them.

@@ -1003,6 +1003,15 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("the %d processes of %s are assumed to share one batch, as in tensor parallelism: one per GPU, all-reduces inside forward passes, kernels of equal shapes; --ranks own overrides this", c.Processes, c.Stage)
 	}),
+	"processes-share-gpu": sentence(func(c struct {
+		Processes int64 `col:"item_count"`
+		GPUs      int64 `col:"of_count"`
+	}) string {
+		if c.GPUs == 1 {
+			return fmt.Sprintf("%d processes share one GPU: each one's kernels take longer while the others' run", c.Processes)
+		}
+		return fmt.Sprintf("up to %d processes share one of %d GPUs: each one's kernels take longer while the others' run", c.Processes, c.GPUs)
+	}),
 	"processes-split-model": sentence(func(c struct {
 		Stage     string `col:"stage"`
 		Processes int64  `col:"item_count"`

@@ -164,7 +164,7 @@ func (s *summariser) doubtPasses() error {
 	var held, left []doubted
 	if f := s.r.Frame("stages"); f != nil {
 		for _, c := range f.Caveats {
-			if c.Kind == "earlier-window" {
+			if c.Kind == "earlier-window" || c.Kind == "processes-share-gpu" {
 				s.doubt("%s", c.Text)
 			}
 		}

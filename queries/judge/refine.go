@@ -109,6 +109,10 @@ func (s *summariser) refineWait(a *Finding) {
 		if wait.isMost() {
 			a.Evidence += fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
 		}
+		if n, is := a.Figures.(findings.CollectiveWait); is && wait.isLate() && n.IsOnOneGPU(a.Device) {
+			a.Title = fmt.Sprintf("Ranks that share GPU %d wait for %s in collectives", a.Device, wait.Rank)
+			a.Advice = fmt.Sprintf("find what makes %s late, and balance the work; a faster or overlapped collective does not fix that", wait.Rank)
+		}
 		return
 	}
 	var shared []string

@@ -26,8 +26,8 @@
 --   kv_bytes: key and value bytes that it must read; NULL when unknown
 --   moved_bytes: weight_bytes + kv_bytes
 --   time_ns: time of the pass; NULL when it has none
---   device_count: GPUs that did the work; NULL when unknown
---   peak_count: GPUs whose peak the time is compared with
+--   device_count: GPUs that did the work, of all processes that share it; one that they share counts once; NULL when unknown
+--   peak_count: GPUs whose peak the time is compared with; NULL for busy times and sums where processes share a GPU: each has its own
 --   device_ns: time_ns x peak_count
 --   alone_ns: time without a profiler; NULL when not measured
 --   alone_device_ns: alone_ns x GPUs that worked
@@ -76,7 +76,8 @@ WITH r AS (
         t.stage,
         t.part_of,
         t.range_id,
-        t.device_count,
+        t.device_count AS own_device_count,
+        t.shared_device_count,
         nullif(t.alone_ns, 0) AS alone_ns,
         coalesce(c.is_least, false) AS is_least,
         CASE
@@ -134,14 +135,16 @@ WITH r AS (
         v.kv_bytes,
         v.weight_bytes + v.kv_bytes AS moved_bytes,
         nullif(v.time_ns, 0) AS time_ns,
-        v.device_count * v.parallel AS device_count,
+        CASE
+            WHEN v.parallel = 1 THEN nullif(v.own_device_count, 0)
+            WHEN v.parallel > 1 THEN nullif(v.shared_device_count, 0)
+        END AS device_count,
         v.alone_ns,
-        v.alone_ns * v.parallel * nullif(v.device_count, 0) AS alone_device_ns,
-        v.parallel
-            * CASE
-                WHEN v.device_count IS NOT NULL AND time_basis IN ('gpu_busy', 'gpu_sum') THEN 1
-                ELSE nullif(v.device_count, 0)
-            END AS peak_count
+        v.alone_ns * device_count AS alone_device_ns,
+        CASE
+            WHEN time_basis NOT IN ('gpu_busy', 'gpu_sum') THEN device_count
+            WHEN device_count = v.parallel * v.own_device_count THEN v.parallel
+        END AS peak_count
     FROM v
 )
 SELECT

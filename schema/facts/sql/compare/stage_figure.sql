@@ -38,7 +38,8 @@ WITH m AS (
         t.range_id,
         t.gpu,
         t.device_id,
-        nullif(t.gpu_span_ns, 0) * CASE WHEN t.process_count = 1 THEN t.device_count END AS device_ns
+        nullif(t.gpu_span_ns, 0)
+            * CASE t.is_shared WHEN true THEN t.shared_device_count WHEN false THEN t.device_count END AS device_ns
     FROM pass_time t
     JOIN timeline l ON l.run_id = t.run_id AND l.source_id = t.source_id AND l.is_counted
     WHERE t.run_id = $run

@@ -16,6 +16,8 @@
 --     processes with work on it, or all when is_shared
 --   is_shared BOOLEAN: whether they share one batch, as in tensor parallelism: as in stage_share; false for one process, NULL when unknown
 --   device_count BIGINT: GPUs with work of the pass; NULL for one of several
+--   shared_device_count BIGINT: GPUs with work of the stage, of all its processes together: one that ranks share counts once; NULL where
+--     device_count is
 --   cpu_ns BIGINT: CPU time; NULL when a range never ended
 --   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
 --   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
@@ -136,6 +138,21 @@ WITH p AS (
         GROUP BY ALL
     ) x
     GROUP BY ALL
+), used AS ( -- processes may share a GPU
+    SELECT
+        x.stage,
+        x.is_counted,
+        max(x.devices) AS device_count
+    FROM (
+        SELECT
+            p.stage,
+            p.is_counted,
+            p.repeat_id,
+            count(DISTINCT x.device_id) AS devices
+        FROM p JOIN part x ON x.range_id = p.range_id
+        GROUP BY ALL
+    ) x
+    GROUP BY ALL
 )
 SELECT
     t.stage,
@@ -151,6 +168,7 @@ SELECT
         ELSE h.is_shared
     END AS is_shared,
     t.device_count,
+    CASE WHEN t.device_count IS NOT NULL THEN u.device_count END AS shared_device_count,
     CASE WHEN t.decode_range_id IS NULL OR t.ended = t.n THEN t.cpu_ns END AS cpu_ns,
     CASE WHEN t.decode_range_id IS NULL OR t.worked = t.n THEN t.gpu_span_ns END AS gpu_span_ns,
     t.gpu_busy_ns,
@@ -162,6 +180,7 @@ JOIN ranks k
     ON k.stage = CASE WHEN t.decode_range_id IS NULL THEN coalesce(t.part_of, t.stage) ELSE 'prefill' END
     AND k.is_counted = l.is_counted
     AND k.device_id IS NOT DISTINCT FROM t.device_id
+LEFT JOIN used u ON u.stage = k.stage AND u.is_counted = k.is_counted
 LEFT JOIN stage_share h ON h.run_id = $run AND h.stage = k.stage AND h.kind = l.kind
 LEFT JOIN device v ON v.run_id = $run AND v.source_id = t.source_id AND v.device_id = t.device_id
 WHERE t.decode_range_id IS NULL OR t.device_id IS NULL OR t.n = 2

@@ -7,6 +7,8 @@ WITH p AS (
     SELECT
         t.kind,
         p.is_counted,
+        p.source_id,
+        p.pid,
         p.stage,
         p.range_id,
         p.repeat_id,
@@ -20,7 +22,8 @@ WITH p AS (
             WHEN bool_or(p.gpu_span_ns IS NOT NULL) OVER (PARTITION BY t.kind, p.stage) THEN p.gpu_span_ns
             ELSE p.cpu_ns
         END AS ns,
-        p.start_ns
+        p.start_ns,
+        p.end_ns
     FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id
     WHERE p.run_id = $run
 ), whole AS ( -- what processes do together is one pass, which lasts until the last of them is done
@@ -34,6 +37,31 @@ WITH p AS (
     WHERE NOT p.is_warmup
     GROUP BY p.kind, p.is_counted, p.stage, p.repeat_id, p.pass_id
     HAVING max(p.ns) > 0
+), worked AS ( -- from when to when each process runs passes on each GPU
+    SELECT
+        p.kind,
+        p.is_counted,
+        p.source_id,
+        d.device_id,
+        p.pid,
+        min(p.start_ns) AS start_ns,
+        max(p.end_ns) AS end_ns
+    FROM p JOIN range_device d ON d.run_id = $run AND d.range_id = p.range_id
+    GROUP BY p.kind, p.is_counted, p.source_id, d.device_id, p.pid
+), crowd AS ( -- the processes of each GPU that run passes while another does
+    SELECT
+        w.kind,
+        w.is_counted,
+        w.device_id,
+        count(DISTINCT w.pid) AS n
+    FROM worked w
+    JOIN worked x
+        ON x.source_id = w.source_id
+        AND x.device_id = w.device_id
+        AND x.pid <> w.pid
+        AND x.start_ns < w.end_ns
+        AND w.start_ns < x.end_ns
+    GROUP BY w.kind, w.is_counted, w.source_id, w.device_id
 ), warm AS (
     SELECT
         p.kind,
@@ -170,6 +198,16 @@ CROSS JOIN LATERAL (
     SELECT 'marked', s.first
 ) x
 WHERE x.of_count > 0 OR x.detail = 'listed' AND coalesce(s.listed, s.first, 0) = 0
+UNION ALL BY NAME
+SELECT
+    'pass' AS topic,
+    'processes-share-gpu' AS kind,
+    c.kind AS capture,
+    c.is_counted,
+    max(c.n) AS item_count,
+    count(DISTINCT c.device_id) AS of_count
+FROM crowd c
+GROUP BY c.kind, c.is_counted
 UNION ALL BY NAME -- the one that is furthest from the others
 SELECT
     'pass' AS topic,
