@@ -189,7 +189,7 @@ func (d *driver) Devices() (out []rundir.Device, err error) {
 			if first {
 				d.before[i] = pidSet(*pids)
 			}
-			dev.OtherProcesses = otherProcesses(pidsOf(*pids), nil, pidSet(*pids), d.sameNamespace)
+			dev.OtherProcesses = d.others(pidsOf(*pids), nil, pidSet(*pids))
 		}
 		if dev.UUID == "" { // what tells GPUs apart, across runs too
 			return errors.Join(r.err, fmt.Errorf("GPU %d has no UUID and is skipped", i))
@@ -216,9 +216,21 @@ func (d *driver) Sample(index int, own func(pid int) bool) (s Sample, err error)
 	s.TemperatureC = number(askIf(d, &r, fnTemperature, of(g.GetTemperature, nvml.TEMPERATURE_GPU)))
 	s.ThrottleMask = d.reasons(&r, g)
 	if pids := askPtr(&r, "nvmlDeviceGetComputeRunningProcesses", g.GetComputeRunningProcesses); pids != nil {
-		s.OtherProcesses = otherProcesses(pidsOf(*pids), own, d.before[index], d.sameNamespace)
+		s.OtherProcesses = d.others(pidsOf(*pids), own, d.before[index])
 	}
 	return s, r.err
+}
+
+// mpsServer is the server of NVIDIA's Multi-Process Service, as processName cuts it. It holds a context on each GPU and has no work of its own:
+// NVML lists its clients beside it (driver 580.159).
+const mpsServer = "nvidia-cuda-mps"
+
+// others is otherProcesses without the server of MPS, where processes can be told by their pids.
+func (d *driver) others(pids []int, own func(pid int) bool, before map[int]bool) *int64 {
+	if d.sameNamespace {
+		pids = slices.DeleteFunc(pids, func(pid int) bool { return (own == nil || !own(pid)) && d.processName(pid) == mpsServer })
+	}
+	return otherProcesses(pids, own, before, d.sameNamespace)
 }
 
 // reasons asks for the throttle mask by the name that the installed driver has for it.

@@ -240,6 +240,25 @@ func TestContainerProcesses(t *testing.T) {
 	}
 }
 
+// TestMPSServer: the server of MPS is no process that shares a GPU, its clients are.
+func TestMPSServer(t *testing.T) {
+	lib, g := oneGPU(t)
+	n := newDriver(lib, true)
+	n.processName = func(pid int) string { return map[int]string{793: "nvidia-cuda-mps", 810: "python", 900: "python"}[pid] }
+	own := func(pid int) bool { return pid == 810 }
+	for _, c := range []struct {
+		procs        []uint32
+		before, then int64
+	}{{[]uint32{793}, 0, 0}, {[]uint32{793, 810}, 1, 0}, {[]uint32{793, 810, 900}, 2, 1}} {
+		g.procs = c.procs
+		d, err := n.Devices()
+		s, err2 := n.Sample(0, own)
+		if err != nil || err2 != nil || *d[0].OtherProcesses != c.before || *s.OtherProcesses != c.then {
+			t.Errorf("%v: %+v, %+v, %v, %v", c.procs, d, s, err, err2)
+		}
+	}
+}
+
 func TestDriverDetails(t *testing.T) {
 	lib, g := oneGPU(t)
 	g.procs, g.mig = []uint32{9, 9, 7}, 1
