@@ -107,13 +107,13 @@ func (x SlowRank) words(isSteps bool) string {
 		one, several = "step", "steps"
 	}
 	passes := say.Count(x.Passes, "steady "+one, "steady "+several)
-	waited := fmt.Sprintf("the ranks waited %s in %s (%s of their time in collectives),", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+	waited := fmt.Sprintf("the ranks together waited %s in %s (%s of their time in collectives),", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
 	switch {
 	case x.Passes == 0:
 		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", x.Range, several)
 	case x.WaitRatio < leastWaiting:
-		fmt.Fprintf(&b, "%s: no rank is slow: the ranks waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+		fmt.Fprintf(&b, "%s: no rank is slow: the ranks together waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	case !x.IsSlow && x.isLate():
 		fmt.Fprintf(&b, "%s: mostly %s is late: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 	case !x.IsSlow:

@@ -29,13 +29,13 @@ func TestSlowRank(t *testing.T) {
 		words  string
 	}{
 		{"slow throughout", [][]any{lateRow("rank 3", 90*ms, 10, 10, 12*ms, 4, 50*ms, 0, 0), lateRow("rank 0", 6*ms, 0, 10, 2*ms, 1, 150*ms, 0, 0), lateRow("rank 1", 4*ms, 0, 10, 1*ms, 1, 150*ms, 0, 0)}, true,
-			"step: rank 3 is slow: the ranks waited 100 ms in 10 steady steps (28.6 % of their time in collectives), 90.0 % of it for this rank, which came last in 10 of them"},
+			"step: rank 3 is slow: the ranks together waited 100 ms in 10 steady steps (28.6 % of their time in collectives), 90.0 % of it for this rank, which came last in 10 of them"},
 		{"late once", [][]any{lateRow("rank 1", 90*ms, 3, 5, 80*ms, 4, 50*ms, 5*ms, 1), lateRow("rank 0", 10*ms, 2, 5, 2*ms, 1, 150*ms, 0, 1)}, true,
-			"step: rank 1 was late in step 4: the ranks waited 100 ms in 5 steady steps (50.0 % of their time in collectives), 90.0 % of it for this rank, 80.0 ms in step 4; excluded: 1 cold step, in which they waited 5.00 ms for this rank"},
+			"step: rank 1 was late in step 4: the ranks together waited 100 ms in 5 steady steps (50.0 % of their time in collectives), 90.0 % of it for this rank, 80.0 ms in step 4; excluded: 1 cold step, in which they waited 5.00 ms for this rank"},
 		{"as the other", [][]any{lateRow("rank 1", 60*ms, 3, 5, 13*ms, 4, 100*ms, 0, 2), lateRow("rank 0", 40*ms, 2, 5, 9*ms, 1, 100*ms, 0, 2)}, false,
-			"step: mostly rank 1 is late: the ranks waited 100 ms in 5 steady steps (50.0 % of their time in collectives), 60.0 % of it for this rank, which came last in 3 of them; excluded: 2 cold steps"},
+			"step: mostly rank 1 is late: the ranks together waited 100 ms in 5 steady steps (50.0 % of their time in collectives), 60.0 % of it for this rank, which came last in 3 of them; excluded: 2 cold steps"},
 		{"no waiting", [][]any{lateRow("rank 1", 2*ms, 5, 5, 1*ms, 4, 100*ms, 0, 0), lateRow("rank 0", 0, 0, 5, 0, 0, 100*ms, 0, 0)}, false,
-			"step: no rank is slow: the ranks waited 2.00 ms in 5 steady steps, 1.0 % of their time in collectives"},
+			"step: no rank is slow: the ranks together waited 2.00 ms in 5 steady steps, 1.0 % of their time in collectives"},
 		{"cold", [][]any{lateRow("rank 1", 0, 0, 0, 0, 0, 0, 7*ms, 1), lateRow("rank 0", 0, 0, 0, 0, 0, 0, 0, 1)}, false,
 			"step: the slow rank is unknown: all steps are cold; excluded: 1 cold step, in which they waited 7.00 ms for this rank"},
 	} {

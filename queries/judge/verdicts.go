@@ -97,9 +97,9 @@ func (e evidence) lateGPU() *deviceParts {
 // idleNs is how long the GPU does no work of the stage over all passes, in ns.
 func (d deviceParts) idleNs() float64 { return d.sum - d.inAll("busy") }
 
-// isExplained reports whether the idle time of the late GPU in its own passes is enough for the others to wait so long.
+// isExplained reports whether the idle time of the late GPU in its own passes is enough for each of the others to wait so long.
 func (x SlowRank) isExplained(late deviceParts) bool {
-	return late.idleNs() >= waitPart*float64(x.LateNs)
+	return late.idleNs() >= waitPart*float64(x.LateNs)/float64(max(1, x.Ranks-1))
 }
 
 // lateVerdict returns which GPU is waited for, and what that one does meanwhile.
