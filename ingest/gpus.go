@@ -29,6 +29,8 @@ type member struct {
 	isUsed       bool   // it did work
 	isMain       bool   // it did most of the source's work
 	isStored     bool   // before this ingest: the number stays
+	ofMachine    int    // GPUs of its machine, by its capture; 0 unknown
+	seesAll      bool   // the source lists as many: what it calls this one is the machine's number
 	isElsewhere  bool   // another GPU of the source proved to be none of those that have its number
 	to           int    // its number in the run
 	isRenumbered bool
@@ -108,6 +110,7 @@ func (in *ingester) members(id string) (out []*member, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	listed := map[int]int{}
 	for rows.Next() {
 		m := &member{}
 		var pids any
@@ -117,9 +120,13 @@ func (in *ingester) members(id string) (out []*member, err error) {
 		m.pids, _ = pids.([]any)
 		m.to, m.isStored = m.number, m.source <= in.firstSource
 		if at := slices.IndexFunc(in.captures, func(c *capture) bool { return isInside(m.path, c.dir) }); at >= 0 { // each tool may call it otherwise
-			m.host = cmp.Or(strings.ToLower(in.captures[at].run.Manifest.Host), m.host)
+			m.host, m.ofMachine = cmp.Or(strings.ToLower(in.captures[at].run.Manifest.Host), m.host), len(in.captures[at].run.Manifest.Devices)
 		}
+		listed[m.source]++
 		out = append(out, m)
+	}
+	for _, m := range out {
+		m.seesAll = m.ofMachine > 0 && m.ofMachine == listed[m.source]
 	}
 	return out, rows.Err()
 }
@@ -204,9 +211,11 @@ func (m *member) isOther(o *member) bool {
 		return m.uuid != o.uuid
 	case m.kind == o.kind && m.host != "" && o.host != "" && m.host != o.host: // other tools may call one machine by another name, as may the next container
 		return true
+	case m.seesAll && o.seesAll && m.host == o.host: // ranks may share one: by gloo, or by NCCL where NCCL_HOSTID makes two machines of one
+		return m.own != o.own
 	case !m.isMain || !o.isMain: // a process may use a GPU of another rank, such as by a copy
 		return false
-	case m.rank >= 0 && o.rank >= 0 && m.rank != o.rank: // ranks do not share a GPU: NCCL refuses that
+	case m.rank >= 0 && o.rank >= 0 && m.rank != o.rank: // ranks seldom share a GPU: NCCL refuses that
 		return true
 	case m.kind != o.kind || !m.isUsed || !o.isUsed || m.sharesProcess(o):
 		return false

@@ -33,6 +33,10 @@ func TestNumberGPUs(t *testing.T) {
 		{"sources at once that name no process", []*member{gpu(1, 0, member{kind: "xla", rank: -1, pids: []any{}, begin: 1, end: 9}), gpu(2, 0, member{kind: "xla", rank: -1, pids: []any{}, begin: 4, end: 12})}, "0 1"},
 		{"a copy to another rank's GPU", []*member{gpu(1, 0, member{kind: "torch", rank: 0, pids: pid(1)}), gpu(2, 0, member{kind: "torch", rank: 1, isUsed: true}), gpu(2, 1, member{kind: "torch", rank: 1, pids: pid(2)})}, "0 0 1"},
 		{"of another node of prof capture", []*member{gpu(1, 0, member{kind: "torch", rank: 0, pids: pid(1)}), gpu(2, 1000, member{kind: "torch", rank: 1, pids: pid(1)}), gpu(3, 1000, member{kind: "torch", rank: 2, pids: pid(2)})}, "0 1000 1001"},
+		{"ranks that see all GPUs and share them", []*member{gpu(1, 0, member{kind: "torch", host: "a", seesAll: true, rank: 0, pids: pid(1)}), gpu(1, 1, member{kind: "torch", host: "a", seesAll: true, rank: 0}),
+			gpu(2, 0, member{kind: "torch", host: "a", seesAll: true, rank: 1}), gpu(2, 1, member{kind: "torch", host: "a", seesAll: true, rank: 1, pids: pid(2)}), gpu(3, 0, member{kind: "torch", host: "a", seesAll: true, rank: 2, pids: pid(3)}),
+			gpu(3, 1, member{kind: "torch", host: "a", seesAll: true, rank: 2})}, "0 1 0 1 0 1"},
+		{"ranks that see some", []*member{gpu(1, 0, member{kind: "torch", host: "a", rank: 0, pids: pid(1)}), gpu(2, 0, member{kind: "torch", host: "a", rank: 1, pids: pid(2)})}, "0 1"},
 		{"beside what is stored", []*member{gpu(1, 0, member{kind: "torch", rank: 1, pids: pid(1), isStored: true}), gpu(2, 0, member{kind: "torch", rank: 0, pids: pid(2)})}, "0 1"},
 	} {
 		numberGPUs(c.members)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"prof/ingest"
@@ -72,6 +73,27 @@ func TestGPUsOfRanks(t *testing.T) {
 	b.of("nodes", `SELECT count(x.launch_start_ns) FROM kernel`+byRun, "24") // correlation ids of the parts are the same
 	b.ok(ingest.Options{Name: "nodes", Add: true}, one, two)
 	b.of("nodes", gpuSums, want)
+}
+
+// TestGPUsShared holds that ranks of one machine, which each see all its GPUs, may share one; of ranks that see some of them each has its own.
+func TestGPUsShared(t *testing.T) {
+	b := newBench(t)
+	one := b.unpacked("../testdata/ranks/rank0.trace.json.gz")
+	two := bytes.ReplaceAll(b.unpacked("../testdata/ranks/rank1.trace.json.gz"), []byte(`"device": 1`), []byte(`"device": 0`))
+	for devices, want := range map[int]string{2: "0", 4: "0|2"} {
+		run := fmt.Sprint("of", devices)
+		b.file(run+"/torch/trace-1-rank0.json", string(one))
+		b.file(run+"/torch/trace-1-rank1.json", string(two))
+		list := `{"device": 0, "name": "NVIDIA H200"}`
+		for i := 1; i < devices; i++ {
+			list += fmt.Sprintf(`, {"device": %d, "name": "NVIDIA H200"}`, i)
+		}
+		b.ok(ingest.Options{Name: run}, filepath.Dir(b.file(run+"/run.json", `{"version": 1, "prof_version": "9", "run": "r", "host": "a", "started_at": "2026-01-02T03:04:05Z", "status": "ok", "devices": [`+list+`],
+			"passes": [{"pass": 1, "name": "torch-1", "tool": "torch", "mode": "operators", "repeat": 1, "status": "ok", "started_at": "2026-01-02T03:04:05Z", "artifacts": ["torch/trace-1-rank0.json", "torch/trace-1-rank1.json"]}]}`)))
+		b.of(run, `SELECT DISTINCT x.device_id FROM kernel`+byRun+` ORDER BY 1`, want)
+		b.of(run, `SELECT count(DISTINCT x.source_id) FROM kernel`+byRun, "2")
+		b.remove(run)
+	}
 }
 
 // merged merges traces as SGLang's profile merger does.
