@@ -23,13 +23,36 @@ func (d *TimelineData) windows(windows []windowRow) (string, []timelineLink) {
 		return "", nil
 	}
 	all := true
-	var said []string
-	var links []timelineLink
+	type stretch struct {
+		windowRow
+		start, end int64
+		gpus       int
+	}
+	var list []*stretch // of several GPUs one for each pass
+	type passOf struct {
+		source, pass int64
+		stage        string
+	}
+	known := map[passOf]*stretch{}
 	for _, w := range windows {
 		all = all && w.IsWhole
-		label := d.windowName(w)
-		links = append(links, timelineLink{label, jumpTo(d.start(w.SourceID, w.StartNs), d.start(w.SourceID, w.EndNs))})
-		if shown, work := w.ShownCount, w.WorkCount; shown < work {
+		key := passOf{w.SourceID, frame.Or(w.Pass, -1), w.Stage}
+		start, end := d.start(w.SourceID, w.StartNs), d.start(w.SourceID, w.EndNs)
+		x := known[key]
+		if x == nil {
+			list = append(list, &stretch{windowRow: w, start: start, end: end, gpus: 1})
+			known[key] = list[len(list)-1]
+			continue
+		}
+		x.start, x.end, x.gpus = min(x.start, start), max(x.end, end), x.gpus+1
+		x.WorkCount, x.ShownCount = x.WorkCount+w.WorkCount, x.ShownCount+w.ShownCount
+	}
+	var said []string
+	var links []timelineLink
+	for _, x := range list {
+		label := d.windowName(x.windowRow, x.gpus)
+		links = append(links, timelineLink{label, jumpTo(x.start, x.end)})
+		if shown, work := x.ShownCount, x.WorkCount; shown < work {
 			label = fmt.Sprintf("the first %s of %s of %s", typeset.Int(shown), typeset.Int(work), label)
 		}
 		said = append(said, label)
@@ -46,13 +69,16 @@ func (d *TimelineData) windows(windows []windowRow) (string, []timelineLink) {
 		" are in the page. Elsewhere work is drawn as blocks only." + tonesDoc, links
 }
 
-// windowName returns what a stretch is, and where it is if there are several GPUs.
-func (d *TimelineData) windowName(w windowRow) string {
+// windowName returns what a stretch is, and on which of several GPUs if it is not on all of them.
+func (d *TimelineData) windowName(w windowRow, gpus int) string {
 	name := "the capture"
 	if w.Stage != "" {
 		name = fmt.Sprintf("%s pass %d", typeset.Neutral(w.Stage), frame.Or(w.Pass, 0))
 	}
-	if len(d.Rows) > 1 {
+	switch {
+	case gpus > 1 && gpus < len(d.Rows):
+		name += fmt.Sprintf(" on %d GPUs", gpus)
+	case gpus < len(d.Rows):
 		name += fmt.Sprintf(" on GPU %d", w.Device)
 	}
 	if len(d.sources) > 1 {

@@ -244,6 +244,27 @@ func TestTimelineWindows(t *testing.T) {
 	}
 }
 
+// TestTimelineWindowsTogether holds that a pass on several GPUs is one stretch, and where a pass is that is not on all of them.
+func TestTimelineWindowsTogether(t *testing.T) {
+	d := &TimelineData{Rows: make([]*timelineRow, 3)}
+	window := func(device, pass, start, end, shown int64) windowRow {
+		return windowRow{place: place{SourceID: 1, Device: device}, Stage: "decode", Pass: &pass, StartNs: start, EndNs: end, WorkCount: 5, ShownCount: shown}
+	}
+	for _, c := range []struct {
+		windows []windowRow
+		want    string
+	}{
+		{[]windowRow{window(0, 2, 100, 150, 5), window(1, 2, 90, 140, 4), window(2, 2, 95, 160, 5)}, "[{decode pass 2 #timeline=90,160}] the first 14 of 15 of decode pass 2 are"},
+		{[]windowRow{window(0, 2, 100, 150, 5), window(1, 2, 90, 140, 5), window(2, 3, 200, 210, 5)}, "[{decode pass 2 on 2 GPUs #timeline=90,150} {decode pass 3 on GPU 2 #timeline=200,210}] decode pass 2 on 2 GPUs, decode pass 3 on GPU 2 are"},
+	} {
+		said, links := d.windows(c.windows)
+		_, said, _ = strings.Cut(said, ": those of ")
+		if got := fmt.Sprint(links, " ", said); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s\nnot %s", got, c.want)
+		}
+	}
+}
+
 // TestTimelineRanges holds which ranges are drawn, on which thread and when, and what is said of the others.
 func TestTimelineRanges(t *testing.T) {
 	tl := rendertest.ReportTimeline()

@@ -37,7 +37,24 @@ WITH asked AS (
     END AS is_all
     FROM work_sum w
     WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-), place AS ( -- the whole of a source on a GPU, or of each stage there the pass whose span is the median
+), counted AS ( -- what passes are on several GPUs, and how long on the one where they are longest
+    SELECT
+        d.source_id,
+        d.device_id,
+        d.stage,
+        d.pass_id,
+        d.range_id,
+        d.start_ns,
+        d.span_ns,
+        a.is_all,
+        count(*) OVER (PARTITION BY d.source_id, d.stage, d.pass_id) AS gpu_count,
+        max(d.span_ns) OVER (PARTITION BY d.source_id, d.stage, d.pass_id) AS longest_ns
+    FROM device_part d CROSS JOIN asked a
+    WHERE d.run_id = run
+        AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND NOT d.is_warmup
+        AND (d.range_id IS NULL OR NOT a.is_all)
+), place AS ( -- the whole of a source on a GPU, or of each stage there the median pass: the same one on GPUs that share its passes
     SELECT
         d.source_id,
         d.device_id,
@@ -56,16 +73,28 @@ WITH asked AS (
             d.range_id,
             d.start_ns,
             d.span_ns,
-            a.is_all,
-            quantile_disc(d.span_ns, 0.5) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS middle_ns
-        FROM device_part d CROSS JOIN asked a
-        WHERE d.run_id = run
-            AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-            AND NOT d.is_warmup
-            AND (d.range_id IS NULL OR NOT a.is_all)
+            d.is_all,
+            d.longest_ns,
+            quantile_disc(d.longest_ns, 0.5) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS middle_ns
+        FROM (
+            SELECT
+                d.source_id,
+                d.device_id,
+                d.stage,
+                d.pass_id,
+                d.range_id,
+                d.start_ns,
+                d.span_ns,
+                d.is_all,
+                d.longest_ns,
+                d.gpu_count,
+                max(d.gpu_count) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS most_count
+            FROM counted d
+        ) d
+        WHERE d.gpu_count = d.most_count
     ) d
-    WHERE d.span_ns = d.middle_ns
-    QUALIFY row_number() OVER (PARTITION BY d.source_id, d.device_id, d.stage ORDER BY d.start_ns, d.range_id) = 1
+    WHERE d.longest_ns = d.middle_ns
+    QUALIFY row_number() OVER (PARTITION BY d.source_id, d.device_id, d.stage ORDER BY d.pass_id, d.start_ns, d.range_id) = 1
         AND (d.range_id IS NOT NULL OR count(d.range_id) OVER (PARTITION BY d.source_id, d.device_id) = 0)
 ), win AS MATERIALIZED (
     SELECT

@@ -1,5 +1,5 @@
--- timeline-windows v1: Windows of a timeline that show single kernels: the whole capture if small enough, else, per stage and GPU, the
---     measured pass with the median span.
+-- timeline-windows v2: Windows of a timeline that show single kernels: the whole capture if small enough, else, per stage and GPU, the
+--     measured pass with the median span. Of GPUs that work in the same passes it is the same one, by the longest span of each pass.
 -- grain: one window of one source on one GPU
 -- key: window
 -- notes: timelines workload stage
