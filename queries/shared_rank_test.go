@@ -40,7 +40,7 @@ func TestSharedRanks(t *testing.T) {
 		return got["decode"].number(t, "mfu_ratio"), strings.Join(f.Notes, "\n")
 	}
 	shared, notes := ratio(queries.Args{})
-	if !strings.Contains(notes, "the 2 processes of decode are assumed to share one batch") || strings.Contains(notes, "give --ranks") {
+	if !strings.Contains(notes, "the 2 processes of decode and prefill are assumed to share one batch") || strings.Contains(notes, "give --ranks") {
 		t.Errorf("notes: %s", notes)
 	}
 	said, _ := ratio(queries.Args{"ranks": "shared"})

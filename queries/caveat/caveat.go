@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"prof/schema/say"
 )
 
 // Facts is the topic of the caveat that a run lacks its facts, FactsLacking its kind; Derives is a command that derives them.
@@ -73,6 +75,23 @@ func names[T any](list []T, n int, get func(T) string) string {
 		out = append(out[:n], "...")
 	}
 	return strings.Join(out, ", ")
+}
+
+// ranStage is a stage that several processes ran.
+type ranStage struct {
+	Stage     string `col:"stage"`
+	Processes int64  `col:"item_count"`
+}
+
+// stages lists the stages that as many processes ran: what is said of one is said of all.
+func (c ranStage) stages(alike []ranStage) string {
+	var out []string
+	for _, x := range alike {
+		if x.Processes == c.Processes && !slices.Contains(out, x.Stage) {
+			out = append(out, x.Stage)
+		}
+	}
+	return say.List(out)
 }
 
 func ms(ns float64) string { return fmt.Sprintf("%.3f ms", ns/1e6) }

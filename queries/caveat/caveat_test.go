@@ -50,6 +50,17 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestOnceForStages: what is so of several stages that as many processes ran is said once, of another number of processes by itself.
+func TestOnceForStages(t *testing.T) {
+	list := []C{{Topic: "mfu", Kind: "processes-split-model", Stage: "prefill", Count: 8}, {Topic: "mfu", Kind: "processes-split-model", Stage: "decode", Count: 8}, {Topic: "mfu", Kind: "processes-split-model", Stage: "vision", Count: 2}}
+	_, notes, err := Word(list)
+	want := []string{"the 8 processes of prefill and decode share one batch: the model is split over all of them by tensor parallelism",
+		"the 2 processes of vision share one batch: the model is split over all of them by tensor parallelism"}
+	if err != nil || !slices.Equal(notes, want) {
+		t.Errorf("%v: %q, not %q", err, notes, want)
+	}
+}
+
 // TestMadeUpKind: a kind is one entry, from which its columns, its sentence and its line in the docs come.
 func TestMadeUpKind(t *testing.T) {
 	words["made-up"] = sentence(func(c struct {

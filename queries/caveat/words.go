@@ -991,17 +991,11 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("device_peak has no dense %s peak for %s, only %s: give --compute or --peak", c.Precision, c.GPU, c.Known)
 	}),
-	"several-processes": sentence(func(c struct {
-		Stage     string `col:"stage"`
-		Processes int64  `col:"item_count"`
-	}) string {
-		return fmt.Sprintf("%d processes ran %s: give --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own batch) to get utilisation", c.Processes, c.Stage)
+	"several-processes": together(func(c ranStage, alike []ranStage) string {
+		return fmt.Sprintf("%d processes ran %s: give --ranks shared (one batch over all of them, as in tensor parallelism) or --ranks own (each its own batch) to get utilisation", c.Processes, c.stages(alike))
 	}),
-	"processes-share": sentence(func(c struct {
-		Stage     string `col:"stage"`
-		Processes int64  `col:"item_count"`
-	}) string {
-		return fmt.Sprintf("the %d processes of %s are assumed to share one batch, as in tensor parallelism: one per GPU, all-reduces inside forward passes, kernels of equal shapes; --ranks own overrides this", c.Processes, c.Stage)
+	"processes-share": together(func(c ranStage, alike []ranStage) string {
+		return fmt.Sprintf("the %d processes of %s are assumed to share one batch, as in tensor parallelism: one per GPU, all-reduces inside forward passes, kernels of equal shapes; --ranks own overrides this", c.Processes, c.stages(alike))
 	}),
 	"processes-share-gpu": sentence(func(c struct {
 		Processes int64 `col:"item_count"`
@@ -1012,17 +1006,11 @@ var words = map[string]kind{
 		}
 		return fmt.Sprintf("up to %d processes share one of %d GPUs: each one's kernels take longer while the others' run", c.Processes, c.GPUs)
 	}),
-	"processes-split-model": sentence(func(c struct {
-		Stage     string `col:"stage"`
-		Processes int64  `col:"item_count"`
-	}) string {
-		return fmt.Sprintf("the %d processes of %s share one batch: the model is split over all of them by tensor parallelism", c.Processes, c.Stage)
+	"processes-split-model": together(func(c ranStage, alike []ranStage) string {
+		return fmt.Sprintf("the %d processes of %s share one batch: the model is split over all of them by tensor parallelism", c.Processes, c.stages(alike))
 	}),
-	"processes-apart": sentence(func(c struct {
-		Stage     string `col:"stage"`
-		Processes int64  `col:"item_count"`
-	}) string {
-		return fmt.Sprintf("the %d processes of %s had different tokens, so each counts as one with batches of its own; --ranks shared overrides this", c.Processes, c.Stage)
+	"processes-apart": together(func(c ranStage, alike []ranStage) string {
+		return fmt.Sprintf("the %d processes of %s had different tokens, so each counts as one with batches of its own; --ranks shared overrides this", c.Processes, c.stages(alike))
 	}),
 	"one-rank-of-several": sentence(func(c struct {
 		Stage string `col:"stage"`

@@ -98,7 +98,7 @@ func StagesPicture(f *frame.Frame, title string) (*picture.Picture, error) {
 		}
 	}
 	s.Room(10)
-	s.Note(strings.TrimSpace("Mean time per pass, all stages on one scale: on the CPU, from the first to the last GPU work (GPU span), and with GPU work running (GPU busy). Lines show one standard deviation either way. " + figure.LeftOut))
+	s.Note(strings.TrimSpace("Mean time per pass, all stages on one scale: on the CPU, from the first to the last GPU work (GPU span), and with GPU work running, on all GPUs together (GPU busy). Lines show one standard deviation either way. " + figure.LeftOut))
 	return s.Picture, l.Err
 }
 

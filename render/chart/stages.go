@@ -40,7 +40,7 @@ var stageClocks = []struct {
 }{
 	{"time-cpu", "CPU", "time of the range on the CPU", func(r stageRow) (mean, std *float64) { return r.CPUMeanNs, r.CPUStdNs }},
 	{"time-span", "GPU span", "from its first device work to the end of its last", func(r stageRow) (mean, std *float64) { return r.GPUSpanMeanNs, r.GPUSpanStdNs }},
-	{"time-busy", "GPU busy", "time in which device work of it ran", func(r stageRow) (mean, std *float64) { return r.GPUBusyMeanNs, r.GPUBusyStdNs }},
+	{"time-busy", "GPU busy", "time in which device work of it ran, on all GPUs together", func(r stageRow) (mean, std *float64) { return r.GPUBusyMeanNs, r.GPUBusyStdNs }},
 }
 
 func newStageFigure(f *frame.Frame) (*stageFigure, error) {
