@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries/frame"
@@ -35,6 +36,8 @@ type SlowRank struct {
 	ColdPasses int64
 	Words      string // a sentence with these figures
 	Query      string // shows them pass by pass
+
+	job, jobs int // which of several recordings of ranks together it is, from 1 on
 }
 
 // readLate reads who was waited for, where it was asked.
@@ -48,6 +51,13 @@ func (s *summariser) readLate() error {
 		name string
 	}
 	at := map[place]int{}
+	var jobs []int64
+	for _, r := range list {
+		if !slices.Contains(jobs, r.JobID) {
+			jobs = append(jobs, r.JobID)
+		}
+	}
+	slices.Sort(jobs)
 	for _, r := range list { // of each range the rank that was waited for longest comes first
 		key := place{r.JobID, r.Range}
 		i, known := at[key]
@@ -55,7 +65,7 @@ func (s *summariser) readLate() error {
 			i = len(s.out.Ranks)
 			at[key] = i
 			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Rank, Device: r.Device, LateNs: r.LateNs, Slowest: r.SlowestCount, Passes: r.PassCount,
-				MostNs: r.MostNs, MostPass: frame.Or(r.Pass, 0), ColdNs: r.ColdLateNs, ColdPasses: r.ColdCount})
+				MostNs: r.MostNs, MostPass: frame.Or(r.Pass, 0), ColdNs: r.ColdLateNs, ColdPasses: r.ColdCount, job: 1 + slices.Index(jobs, r.JobID), jobs: len(jobs)})
 		}
 		x := &s.out.Ranks[i]
 		x.Ranks++
@@ -102,6 +112,10 @@ func (s *summariser) waitOf(stage string) SlowRank {
 
 func (x SlowRank) words(isSteps bool) string {
 	var b strings.Builder
+	of := x.Range
+	if x.jobs > 1 {
+		of += fmt.Sprintf(", recording %d of %d", x.job, x.jobs)
+	}
 	one, several := "pass", "passes"
 	if isSteps {
 		one, several = "step", "steps"
@@ -111,17 +125,17 @@ func (x SlowRank) words(isSteps bool) string {
 	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
 	switch {
 	case x.Passes == 0:
-		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", x.Range, several)
+		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", of, several)
 	case x.WaitRatio < leastWaiting:
-		fmt.Fprintf(&b, "%s: no rank is slow: the ranks together waited %s in %s, %s of their time in collectives", x.Range, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
+		fmt.Fprintf(&b, "%s: no rank is slow: the ranks together waited %s in %s, %s of their time in collectives", of, DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	case !x.IsSlow && x.isLate():
-		fmt.Fprintf(&b, "%s: mostly %s is late: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
+		fmt.Fprintf(&b, "%s: mostly %s is late: %s %s of it for this rank, which came last in %d of them", of, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 	case !x.IsSlow:
-		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s of it for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
+		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s of it for one of %d, %s", of, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
 	case x.isOnce() && float64(x.Slowest) < findings.OncePart*float64(x.Passes):
-		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s of it for this rank, %s", x.Range, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
+		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s of it for this rank, %s", of, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
 	default:
-		fmt.Fprintf(&b, "%s: %s is slow: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
+		fmt.Fprintf(&b, "%s: %s is slow: %s %s of it for this rank, which came last in %d of them", of, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 		if x.isOnce() {
 			b.WriteString(", " + most)
 		}

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,28 @@ func TestSlowRank(t *testing.T) {
 		if x.IsSlow != c.isSlow || x.Words != c.words || x.Ranks != len(c.rows) || !strings.HasPrefix(x.Query, "prof query stragglers --run a") {
 			t.Errorf("%s: %+v, want\n%s", c.name, x, c.words)
 		}
+	}
+}
+
+// TestSlowRankOfEach holds that of several recordings each sentence says of which it is.
+func TestSlowRankOfEach(t *testing.T) {
+	t.Parallel()
+	var list [][]any
+	for _, job := range []int64{7, 3} {
+		for _, rank := range []string{"rank 1", "rank 0"} {
+			row := lateRow(rank, 0, 0, 5, 0, 0, 100*ms, 0, 0)
+			row[11] = job
+			list = append(list, row)
+		}
+	}
+	s := summarise(t, reportOf(answer("late-ranks", lateColumns, list...)))
+	var got []string
+	for _, x := range s.Ranks {
+		of, _, _ := strings.Cut(x.Words, ":")
+		got = append(got, of)
+	}
+	if want := []string{"step, recording 2 of 2", "step, recording 1 of 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
 
