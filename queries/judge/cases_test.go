@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +169,36 @@ func TestSummaryLateLongest(t *testing.T) {
 	r.Frames["accounting"].Rows = accountingOf("decode", []idlePart{{"compute", "busy", 200 * ms, 70 * ms}, {"collective-exposed", "busy", 100 * ms, 30 * ms}}, late).Rows
 	if got := summarise(t, r).Stages[0]; got.Bound != judge.HostBound || got.Device != 1 {
 		t.Errorf("little exposed: bound %s on GPU %d", got.Bound, got.Device)
+	}
+}
+
+// TestSummaryLateInOne holds that a GPU which is late in one of two recordings, and another one in the other, is not what a stage waits for.
+func TestSummaryLateInOne(t *testing.T) {
+	for _, c := range []struct {
+		late, other int64 // ns for which the others wait for GPU 1 and GPU 0 in the second recording
+		bound       judge.Bound
+		why         string
+	}{
+		{190 * ms, 10 * ms, judge.LateBound, "80.0 % of the time that all GPUs spend in them (400 ms of 500 ms) is waiting for a late GPU, 95.0 % of that for GPU 1"},
+		{10 * ms, 190 * ms, judge.CommBound, "that includes waiting for slower GPUs: 80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU"},
+	} {
+		r := rankReport([]idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 210 * ms, 70 * ms}}, 10*ms, 190*ms)
+		f := r.Frames["late-ranks"]
+		for _, row := range f.Rows[:2:2] {
+			row = slices.Clone(row)
+			if row[2], row[11] = c.late, int64(2); row[12] == int64(0) {
+				row[2] = c.other
+			}
+			row[1] = fmt.Sprintf("GPU %d (pid %d)", row[12], 800+row[12].(int64)) // another process
+			f.Rows = append(f.Rows, row)
+		}
+		got := summarise(t, r)
+		if x := got.Stages[0]; x.Bound != c.bound || !strings.Contains(x.Why, c.why) {
+			t.Errorf("%d: bound %s, %s\nwant %s, ... %s", c.late, x.Bound, x.Why, c.bound, c.why)
+		}
+		if isNamed := got.Advice[0].Title == "GPUs wait for GPU 1 in collectives"; isNamed != (c.bound == judge.LateBound) {
+			t.Errorf("%d: %s", c.late, got.Advice[0].Title)
+		}
 	}
 }
 

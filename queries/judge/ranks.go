@@ -1,11 +1,11 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"prof/queries/frame"
 	"prof/schema/facts/sql/findings"
 	"prof/schema/say"
 )
@@ -46,44 +46,69 @@ func (s *summariser) readLate() error {
 	if err != nil {
 		return err
 	}
+	var jobs []int64
 	type place struct {
 		job  int64
 		name string
 	}
-	at := map[place]int{}
-	var jobs []int64
+	var order []place
+	rows, all := map[place][]lateRow{}, map[string][]lateRow{}
 	for _, r := range list {
+		key := place{r.JobID, r.Range}
+		if rows[key] == nil {
+			order = append(order, key)
+		}
+		rows[key] = append(rows[key], r)
 		if !slices.Contains(jobs, r.JobID) {
 			jobs = append(jobs, r.JobID)
 		}
 	}
 	slices.Sort(jobs)
-	for _, r := range list { // of each range the rank that was waited for longest comes first
-		key := place{r.JobID, r.Range}
-		i, known := at[key]
-		if !known {
-			i = len(s.out.Ranks)
-			at[key] = i
-			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Rank, Device: r.Device, LateNs: r.LateNs, Slowest: r.SlowestCount, Passes: r.PassCount,
-				MostNs: r.MostNs, MostPass: frame.Or(r.Pass, 0), ColdNs: r.ColdLateNs, ColdPasses: r.ColdCount, job: 1 + slices.Index(jobs, r.JobID), jobs: len(jobs)})
-		}
-		x := &s.out.Ranks[i]
-		x.Ranks++
-		x.WaitedNs += r.LateNs
-		x.TotalNs += r.TotalNs
+	for _, key := range order {
+		x := slowOf(rows[key])
+		x.Query, x.job, x.jobs = s.command("stragglers", "source", s.r.Source), 1+slices.Index(jobs, key.job), len(jobs)
+		s.out.Ranks = append(s.out.Ranks, x)
 	}
-	for i := range s.out.Ranks {
-		x := &s.out.Ranks[i]
-		if x.WaitedNs > 0 {
-			x.ShareRatio = float64(x.LateNs) / float64(x.WaitedNs)
+	for _, r := range list {
+		if len(jobs) > 1 { // a process without a rank is another one in each
+			r.Rank, _, _ = strings.Cut(r.Rank, " (pid ")
 		}
-		if x.TotalNs > 0 {
-			x.WaitRatio = float64(x.WaitedNs) / float64(x.TotalNs)
-		}
-		x.IsSlow = x.Passes > 0 && x.WaitRatio >= leastWaiting && x.ShareRatio >= (1+1/float64(x.Ranks))/2
-		x.Query = s.command("stragglers", "source", s.r.Source)
+		all[r.Range] = append(all[r.Range], r)
+	}
+	s.waits = map[string]SlowRank{}
+	for name, of := range all {
+		s.waits[name] = slowOf(of)
 	}
 	return nil
+}
+
+// slowOf says for which rank the others waited longest, in a range of one recording or of several together.
+func slowOf(rows []lateRow) SlowRank {
+	var ranks []SlowRank
+	waited, total := int64(0), int64(0)
+	for _, r := range rows {
+		waited, total = waited+r.LateNs, total+r.TotalNs
+		i := slices.IndexFunc(ranks, func(x SlowRank) bool { return x.Rank == r.Rank })
+		if i < 0 {
+			i = len(ranks)
+			ranks = append(ranks, SlowRank{Range: r.Range, Rank: r.Rank, Device: r.Device})
+		}
+		x := &ranks[i]
+		x.LateNs, x.Slowest, x.Passes, x.ColdNs, x.ColdPasses = x.LateNs+r.LateNs, x.Slowest+r.SlowestCount, x.Passes+r.PassCount, x.ColdNs+r.ColdLateNs, x.ColdPasses+r.ColdCount
+		if r.Pass != nil && r.MostNs > x.MostNs {
+			x.MostNs, x.MostPass = r.MostNs, *r.Pass
+		}
+	}
+	x := slices.MaxFunc(ranks, func(a, b SlowRank) int { return cmp.Compare(a.LateNs, b.LateNs) })
+	x.Ranks, x.WaitedNs, x.TotalNs = len(ranks), waited, total
+	if waited > 0 {
+		x.ShareRatio = float64(x.LateNs) / float64(waited)
+	}
+	if total > 0 {
+		x.WaitRatio = float64(waited) / float64(total)
+	}
+	x.IsSlow = x.Passes > 0 && x.WaitRatio >= leastWaiting && x.ShareRatio >= (1+1/float64(x.Ranks))/2
+	return x
 }
 
 // isOnce reports whether nearly all of that waiting was in one pass of several.
@@ -99,16 +124,8 @@ func (s *summariser) wordRanks() error {
 	return nil
 }
 
-// waitOf returns who was waited for in a stage: of several jobs in that which waited longest. It is zero where that is not known.
-func (s *summariser) waitOf(stage string) SlowRank {
-	var out SlowRank
-	for _, x := range s.out.Ranks {
-		if x.Range == stage && x.WaitedNs > out.WaitedNs {
-			out = x
-		}
-	}
-	return out
-}
+// waitOf returns who was waited for in a stage, over all recordings. It is zero where that is not known.
+func (s *summariser) waitOf(stage string) SlowRank { return s.waits[stage] }
 
 func (x SlowRank) words(isSteps bool) string {
 	var b strings.Builder

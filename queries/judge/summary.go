@@ -134,6 +134,7 @@ type summariser struct {
 	use       map[string]utilisation             // by stage
 	bounds    map[string]map[kernelBound]float64 // ns of the timeline in grids that Nsight Compute profiled, by kernel
 	passes    map[string][]passTime              // measured passes by stage, in order of time
+	waits     map[string]SlowRank                // for whom ranks wait by range, over all recordings
 	lost      lostWork
 	noUsage   string // why there is no utilisation at all
 }
