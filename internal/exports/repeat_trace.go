@@ -74,38 +74,51 @@ func RepeatTrace(to io.Writer, data []byte, copies int) error {
 
 // renumber moves an event in time, and its ids; 0 is no id.
 func renumber(event []byte, later, ids int) []byte {
+	return edit(event, numbered, func(name string, n int) int {
+		switch {
+		case name == "ts":
+			return n + later
+		case n > 0:
+			return n + ids
+		}
+		return n
+	})
+}
+
+// edit changes the numbers that a pattern finds, each the second group after its name.
+func edit(text []byte, pattern *regexp.Regexp, of func(name string, n int) int) []byte {
 	var out []byte
 	at := 0
-	for _, m := range numbered.FindAllSubmatchIndex(event, -1) {
-		n, err := strconv.Atoi(string(event[m[4]:m[5]]))
-		switch {
-		case err != nil:
+	for _, m := range pattern.FindAllSubmatchIndex(text, -1) {
+		n, err := strconv.Atoi(string(text[m[4]:m[5]]))
+		if err != nil {
 			continue
-		case string(event[m[2]:m[3]]) == "ts":
-			n += later
-		case n > 0:
-			n += ids
 		}
-		out = strconv.AppendInt(append(out, event[at:m[4]]...), int64(n), 10)
+		out = strconv.AppendInt(append(out, text[at:m[4]]...), int64(of(string(text[m[2]:m[3]]), n)), 10)
 		at = m[5]
 	}
-	return append(out, event[at:]...)
+	return append(out, text[at:]...)
 }
 
 // RepeatTraceFile is RepeatTrace of files; those whose names end in .gz are packed.
-func RepeatTraceFile(to, from string, copies int) (err error) {
+func RepeatTraceFile(to, from string, copies int) error {
 	data, err := Unpack(from)
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(to)
+	return writeFile(to, func(w io.Writer) error { return RepeatTrace(w, data, copies) })
+}
+
+// writeFile writes a file, packed where its name ends in .gz.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if !strings.HasSuffix(to, ".gz") {
-		return RepeatTrace(f, data, copies)
+	if !strings.HasSuffix(path, ".gz") {
+		return write(f)
 	}
 	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
-	return errors.Join(RepeatTrace(z, data, copies), z.Close())
+	return errors.Join(write(z), z.Close())
 }

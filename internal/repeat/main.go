@@ -1,5 +1,6 @@
 // Command repeat makes a large capture out of a small one, to measure on: `go run ./internal/repeat IN COPIES OUT`. IN is an export of Nsight Systems
-// or a PyTorch trace, which OUT is too.
+// or a PyTorch trace, which OUT is too. The copies follow one another; with -ranks they are further ranks of the job, at the same time on GPUs of
+// their own, and OUT of a trace has a * for the rank.
 package main
 
 import (
@@ -20,19 +21,30 @@ func main() {
 }
 
 func run(args []string) error {
+	isRanks := len(args) > 0 && args[0] == "-ranks"
+	if isRanks {
+		args = args[1:]
+	}
 	if len(args) != 3 {
-		return errors.New("usage: repeat IN.sqlite[.gz] COPIES OUT.sqlite, or IN.json[.gz] COPIES OUT.json[.gz]")
+		return errors.New("usage: repeat [-ranks] IN.sqlite[.gz] COPIES OUT.sqlite, or [-ranks] IN.json[.gz] COPIES OUT.json[.gz]")
 	}
 	copies, err := strconv.Atoi(args[1])
 	if err != nil || copies < 1 {
 		return fmt.Errorf("%q is no number of copies", args[1])
 	}
+	ofTrace, ofExport := exports.RepeatTraceFile, exports.Repeat
+	if isRanks {
+		ofTrace, ofExport = exports.RankTraceFiles, exports.Ranks
+	}
 	if strings.HasSuffix(strings.TrimSuffix(args[0], ".gz"), ".json") {
-		return exports.RepeatTraceFile(args[2], args[0], copies)
+		if isRanks && !strings.Contains(args[2], "*") {
+			return fmt.Errorf("%s has no * for the rank", args[2])
+		}
+		return ofTrace(args[2], args[0], copies)
 	}
 	tables, err := exports.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
-	return exports.Repeat(args[2], tables, copies)
+	return ofExport(args[2], tables, copies)
 }
