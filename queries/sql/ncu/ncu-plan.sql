@@ -309,6 +309,43 @@ WITH RECURSIVE measured AS (
         AND p.in_process > b.skipped
     WINDOW one AS (PARTITION BY p.source_id, p.pid, b.skipped, p.kernel_name_id, p.nth ORDER BY p.in_process)
     QUALIFY place <= CASE WHEN early THEN 20 WHEN from_start THEN 2000 ELSE 100 END
+), after AS ( -- launches after a cut, by the numbers that they then have
+    SELECT
+        l.source_id,
+        l.pid,
+        b.skipped,
+        l.kernel_name_id,
+        l.in_process,
+        l.in_kernel - b.in_kernel AS invocation
+    FROM launch l
+    JOIN before b
+        ON b.source_id = l.source_id
+        AND b.pid IS NOT DISTINCT FROM l.pid
+        AND b.kernel_name_id = l.kernel_name_id
+        AND l.in_process > b.skipped
+), offer AS ( -- near, and all that ncu matches at its number
+    SELECT
+        n.source_id,
+        n.pid,
+        n.skipped,
+        n.device_id,
+        n.start_ns,
+        n.in_process,
+        n.kernel_name_id,
+        n.nth,
+        n.invocation,
+        n.place,
+        r.places
+    FROM near n
+    JOIN (
+        SELECT a.source_id, a.pid, a.skipped, a.invocation, list(a.in_process) AS places
+        FROM after a
+        GROUP BY a.source_id, a.pid, a.skipped, a.invocation
+    ) r
+        ON r.source_id = n.source_id
+        AND r.pid IS NOT DISTINCT FROM n.pid
+        AND r.skipped = n.skipped
+        AND r.invocation = n.invocation
 ), bound AS ( -- cuts after which each combination has launches: ncu must go to the last of the first of these
     SELECT
         f.source_id,
@@ -317,26 +354,11 @@ WITH RECURSIVE measured AS (
         max(f.in_process) AS last
     FROM (
         SELECT n.source_id, n.pid, n.skipped, n.kernel_name_id, n.nth, min(n.in_process) AS in_process
-        FROM near n
+        FROM offer n
         GROUP BY n.source_id, n.pid, n.skipped, n.kernel_name_id, n.nth
     ) f
     GROUP BY f.source_id, f.pid, f.skipped
     QUALIFY count(*) = max(count(*)) OVER (PARTITION BY f.source_id, f.pid)
-), reach AS ( -- where ncu matches a number
-    SELECT
-        n.source_id,
-        n.pid,
-        n.skipped,
-        n.invocation,
-        list(l.in_process) AS places
-    FROM (SELECT DISTINCT n.source_id, n.pid, n.skipped, n.invocation FROM near n) n
-    JOIN before b ON b.source_id = n.source_id AND b.pid IS NOT DISTINCT FROM n.pid AND b.skipped = n.skipped
-    JOIN launch l
-        ON l.source_id = n.source_id
-        AND l.pid IS NOT DISTINCT FROM n.pid
-        AND l.kernel_name_id = b.kernel_name_id
-        AND l.in_kernel = b.in_kernel + n.invocation
-    GROUP BY n.source_id, n.pid, n.skipped, n.invocation
 ), served(source_id, pid, skipped, invocation, combinations, done, places, reached) AS (
     -- one number after the other, each with the combinations that it serves, and how far ncu goes for them
     SELECT
@@ -357,23 +379,18 @@ WITH RECURSIVE measured AS (
         n.invocation,
         list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth}) AS combinations,
         list_concat(s.done, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth})) AS done,
-        list_concat(s.places, r.places) AS places,
+        list_concat(s.places, n.places) AS places,
         greatest(s.reached, max(n.in_process)) AS reached
     FROM served s
-    JOIN near n
+    JOIN offer n
         ON n.source_id = s.source_id
         AND n.pid IS NOT DISTINCT FROM s.pid
         AND n.skipped = s.skipped
         AND NOT list_contains(s.done, {'kernel_name_id': n.kernel_name_id, 'nth': n.nth})
-    JOIN reach r
-        ON r.source_id = s.source_id
-        AND r.pid IS NOT DISTINCT FROM s.pid
-        AND r.skipped = s.skipped
-        AND r.invocation = n.invocation
-    GROUP BY s.source_id, s.pid, s.skipped, n.invocation, s.done, s.places, s.reached, r.places
+    GROUP BY s.source_id, s.pid, s.skipped, n.invocation, s.done, s.places, s.reached, n.places
     QUALIFY row_number() OVER (
             PARTITION BY s.source_id, s.pid, s.skipped
-            ORDER BY len([p FOR p IN r.places IF p <= greatest(s.reached, max(n.in_process))])
+            ORDER BY len([p FOR p IN n.places IF p <= greatest(s.reached, max(n.in_process))])
                         + len([p FOR p IN s.places IF p > s.reached AND p <= max(n.in_process)])
                         + greatest(max(n.in_process) - s.reached, 0) / CASE WHEN early THEN 15 ELSE 1200 END
                         - count(*), count(*) DESC, sum(n.place), n.invocation
@@ -398,7 +415,7 @@ WITH RECURSIVE measured AS (
         FROM served s
         SEMI JOIN cost c ON c.source_id = s.source_id AND c.pid IS NOT DISTINCT FROM s.pid AND c.skipped = s.skipped
     ) c
-    JOIN near n
+    JOIN offer n
         ON n.source_id = c.source_id
         AND n.pid IS NOT DISTINCT FROM c.pid
         AND n.skipped = c.skipped
@@ -419,21 +436,17 @@ WITH RECURSIVE measured AS (
     HAVING bool_and(m.is_barred)
 ), matched AS (
     SELECT
-        l.source_id,
-        l.pid,
-        l.in_process,
-        row_number() OVER (PARTITION BY l.source_id, l.pid ORDER BY l.in_process) AS match_nth
-    FROM launch l
-    JOIN before b
-        ON b.source_id = l.source_id
-        AND b.pid IS NOT DISTINCT FROM l.pid
-        AND b.kernel_name_id = l.kernel_name_id
-    SEMI JOIN chosen k ON k.kernel_name_id = l.kernel_name_id AND k.invocation IS NOT NULL
+        a.source_id,
+        a.pid,
+        a.in_process,
+        row_number() OVER (PARTITION BY a.source_id, a.pid ORDER BY a.in_process) AS match_nth
+    FROM after a
+    SEMI JOIN chosen k ON k.kernel_name_id = a.kernel_name_id AND k.invocation IS NOT NULL
     SEMI JOIN chosen c
-        ON c.source_id = l.source_id
-        AND c.pid IS NOT DISTINCT FROM l.pid
-        AND c.skipped = b.skipped
-        AND c.invocation = l.in_kernel - b.in_kernel
+        ON c.source_id = a.source_id
+        AND c.pid IS NOT DISTINCT FROM a.pid
+        AND c.skipped = a.skipped
+        AND c.invocation = a.invocation
 )
 SELECT
     p.rank,
