@@ -19,8 +19,8 @@ var (
 	listed = regexp.MustCompile(`("(?:Process Group Ranks|ranks)":\s*"?\[)([0-9][0-9, ]*)\]`)
 )
 
-// rankTrace is a PyTorch trace of one rank, to be written as that of others.
-type rankTrace struct {
+// torchRank is a PyTorch trace of one rank, to be written as that of others.
+type torchRank struct {
 	members           []traceMember // in the order of the file
 	events            []json.RawMessage
 	rank, world, gpus int
@@ -39,8 +39,8 @@ type placedEvent struct {
 	Args struct{ Labels string }
 }
 
-func readRankTrace(data []byte) (*rankTrace, error) {
-	r := &rankTrace{world: 1, isGPU: map[string]bool{}}
+func readTorchRank(data []byte) (*torchRank, error) {
+	r := &torchRank{world: 1, isGPU: map[string]bool{}}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if _, err := d.Token(); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func placeOf(event []byte) (is placedEvent, err error) {
 }
 
 // write writes the trace of copy k, as of Ranks.
-func (r *rankTrace) write(to io.Writer, k, copies int) error {
+func (r *torchRank) write(to io.Writer, k, copies int) error {
 	w := bufio.NewWriter(to)
 	begin := "{"
 	for _, m := range r.members {
@@ -135,7 +135,7 @@ func (r *rankTrace) write(to io.Writer, k, copies int) error {
 }
 
 // event is an event of copy k. A trace names more GPUs than there are: those names stay.
-func (r *rankTrace) event(e []byte, k, copies int) ([]byte, error) {
+func (r *torchRank) event(e []byte, k, copies int) ([]byte, error) {
 	is, err := placeOf(e)
 	isGPU := r.isGPU[string(is.PID)]
 	if err != nil || isGPU && strings.HasPrefix(is.Name, "process_") {
@@ -164,7 +164,7 @@ func (r *rankTrace) event(e []byte, k, copies int) ([]byte, error) {
 }
 
 // lists adds the ranks of all copies to lists of ranks.
-func (r *rankTrace) lists(text []byte, copies int) []byte {
+func (r *torchRank) lists(text []byte, copies int) []byte {
 	return listed.ReplaceAllFunc(text, func(found []byte) []byte {
 		m := listed.FindSubmatch(found)
 		out := m[1]
@@ -188,7 +188,7 @@ func RankTraceFiles(to, from string, copies int) error {
 	if err != nil {
 		return err
 	}
-	r, err := readRankTrace(data)
+	r, err := readTorchRank(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
