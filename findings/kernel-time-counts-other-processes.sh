@@ -6,8 +6,8 @@
 # of a replica beside another are of both, and nothing in a trace says that somebody else had the GPU. Under NVIDIA's Multi-Process Service they run side by
 # side and take 1. (NVML then lists the service beside its clients as a process that computes, though it runs nothing.)
 #
-# Needs a GPU that nobody else uses, and nvidia-cuda-mps-control. Takes PyTorch and Triton that are installed, if they are of these versions. Seen on DATE on an H200 (driver 580.159.04) with Python 3.12, torch 2.11.0, triton 3.6.0:
-#   SEEN
+# Needs a GPU that nobody else uses, and nvidia-cuda-mps-control. Takes PyTorch and Triton that are installed, if they are of these versions. Seen on 2026-11-30 on an H200 (driver 580.159.04) with Python 3.12, torch 2.11.0, triton 3.6.0:
+#   a kernel of one block: 35.4 ms alone, 76.1 ms beside another process's, 35.4 ms under MPS
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

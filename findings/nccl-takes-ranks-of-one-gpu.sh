@@ -3,11 +3,12 @@
 #
 # "Duplicate GPU detected" is often taken to mean that a GPU has one rank, so that as many ranks are as many GPUs: what divides by the number of ranks
 # (utilisation, bandwidth of a GPU) is then off by how many share one. With NCCL_HOSTID=a and =b two ranks of one GPU talk through sockets, and
-# the sum is right. Their kernels wait for each other in turns of the GPU: an all-reduce of 4 KB takes milliseconds, and tens of microseconds more than
-# a launch under NVIDIA's Multi-Process Service, where both run at once.
+# the sum is right. Their kernels wait for each other in turns of the GPU, so that an all-reduce of 4 KB takes milliseconds; under NVIDIA's Multi-Process
+# Service, where both run at once, it takes 70 times less.
 #
-# Needs a GPU that nobody else uses, and nvidia-cuda-mps-control. Takes PyTorch that is installed, if it is of this version. Seen on DATE on an H200 (driver 580.159.04) with Python 3.12, torch 2.11.0, NCCL 2.28.9:
-#   SEEN
+# Needs a GPU that nobody else uses, and nvidia-cuda-mps-control. Takes PyTorch that is installed, if it is of this version. Seen on 2026-11-30 on an H200 (driver 580.159.04) with Python 3.12, torch 2.11.0, NCCL 2.28.9:
+#   one host: Duplicate GPU detected
+#   two hosts: right True, all-reduce of 4 KB 4.81 ms; under MPS right True, 0.07 ms
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
