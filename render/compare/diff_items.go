@@ -140,17 +140,10 @@ func (g itemGroup) meanOf() string {
 
 // overGPUs says of how many GPUs the times are added up; "" of one.
 func (g itemGroup) overGPUs() string {
-	if g.stage == nil || g.isTree() {
+	if g.stage == nil || g.isTree() || g.stage.OverGPUs() == "" {
 		return ""
 	}
-	a, b := g.stage.A.GPUs, g.stage.B.GPUs
-	switch most := max(a, b); {
-	case most < 2:
-		return ""
-	case min(a, b) == 0 || a == b:
-		return fmt.Sprintf(" over %d GPUs", most)
-	}
-	return fmt.Sprintf(" over %d → %d GPUs", a, b)
+	return ", " + g.stage.OverGPUs()
 }
 
 // hasTypical reports whether times are of the centres of samples.

@@ -76,7 +76,7 @@ func TestDiffPaced(t *testing.T) {
 // TestDiffOverGPUs holds that times that are added up over GPUs say so.
 func TestDiffOverGPUs(t *testing.T) {
 	r := exampleDiff()
-	for want, gpus := range map[string][2]int64{"median of a pass, largest": {1, 1}, "median of a pass over 2 GPUs, largest": {2, 2}, "median of a pass over 2 → 4 GPUs, largest": {2, 4}} {
+	for want, gpus := range map[string][2]int64{"median of a pass, largest": {1, 1}, "median of a pass, sum over 2 GPUs, largest": {2, 2}, "median of a pass, sum over 2 → 4 GPUs, largest": {2, 4}} {
 		for i := range r.Stages {
 			r.Stages[i].A.GPUs, r.Stages[i].B.GPUs = gpus[0], gpus[1]
 		}

@@ -64,16 +64,39 @@ func (st *Stage) sentence(s *stagePair) string {
 		}
 	}
 	if words := contributorWords(st.Contributors, true); words != "" && words != said {
-		lead := "Largest differences: "
-		if _, verdict := st.ofParts(); verdict == Better || verdict == Worse {
-			lead = "The change comes from "
-		}
+		_, verdict := st.ofParts()
+		lead := leadOf(verdict, st.OverGPUs())
 		out += ". " + lead + words
 	}
 	if st.Metric == spanMetric {
 		out += st.meanText(s)
 	}
 	return out + "."
+}
+
+// leadOf begins what the largest differences are, times of which are added up over GPUs.
+func leadOf(verdict Verdict, over string) string {
+	switch isSure := verdict == Better || verdict == Worse; {
+	case isSure && over != "":
+		return "The change, " + over + ", comes from "
+	case isSure:
+		return "The change comes from "
+	case over != "":
+		return "Largest differences, " + over + ": "
+	}
+	return "Largest differences: "
+}
+
+// OverGPUs says of how many GPUs the times of a stage's parts are added up: they may be more than the stage takes. "" of one.
+func (st *Stage) OverGPUs() string {
+	a, b := st.A.GPUs, st.B.GPUs
+	switch most := max(a, b); {
+	case most < 2:
+		return ""
+	case min(a, b) == 0 || a == b:
+		return fmt.Sprintf("sum over %d GPUs", most)
+	}
+	return fmt.Sprintf("sum over %d → %d GPUs", a, b)
 }
 
 // sureText names kernels that are certain to change where the stage is not.

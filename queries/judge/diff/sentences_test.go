@@ -18,7 +18,7 @@ var said golden.Said
 func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
-		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "cut": TestCut, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided,
+		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "GPUs": TestOverGPUs, "cut": TestCut, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided,
 			"usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise, "serving": TestServing, "serving history": TestServingHistory, "trees": TestTreeNotes, "lost": TestLost, "most cut": TestMostCut, "host noise": TestHostNoise, "unprofiled": TestUnprofiled, "certain": TestCertainWork, "sessions": TestSessions, "paced": TestPaced} {
 			t.Run(name, test)
 		}

@@ -20,6 +20,27 @@ func base(change func(*madeStage)) madeStage {
 	return st
 }
 
+// TestOverGPUs holds that times which are added up over GPUs are said to be: they may be more than the stage takes.
+func TestOverGPUs(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		a, b    int64
+		verdict Verdict
+	}{
+		"Largest differences: ":                             {1, 1, CannotTell},
+		"The change comes from ":                            {0, 1, Worse},
+		"Largest differences, sum over 8 GPUs: ":            {8, 8, NoChange},
+		"The change, sum over 8 GPUs, comes from ":          {8, 0, Better},
+		"The change, sum over 1 \u2192 8 GPUs, comes from ": {1, 8, Worse},
+	} {
+		st := Stage{A: StageSide{GPUs: c.a}, B: StageSide{GPUs: c.b}}
+		got := leadOf(c.verdict, st.OverGPUs())
+		if said.Add(got + "gemm +5 %"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // TestTruth holds what is said of changes that were made on purpose.
 func TestTruth(t *testing.T) {
 	t.Parallel()

@@ -90,4 +90,11 @@ SELECT
     d.pid,
     d.range_id
 FROM d
-ORDER BY d.source_id, d.start_ns, d.range_id, d.device_id
+ORDER BY
+    d.source_id,
+    min(d.start_ns) OVER (PARTITION BY d.source_id, d.stage, d.pass_id),
+    d.stage,
+    d.pass_id,
+    d.device_id,
+    d.start_ns,
+    d.range_id
