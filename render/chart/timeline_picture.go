@@ -90,7 +90,11 @@ func cutWindows(windows []windowRow, works []workRow) {
 	}
 }
 
-// stageWindows returns the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of the first GPU.
+// nearlyAll is how much of a pass on the first GPU is shown at least where its ends are left out, at which not every GPU works in it.
+const nearlyAll = 0.9
+
+// stageWindows returns the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of
+// the first GPU, but for its ends at which other GPUs are not in that pass: what they do there is not known.
 func (d *TimelineData) stageWindows(rows timelineRows) []StageWindow {
 	passes := slices.DeleteFunc(slices.Clone(rows.passes), func(r passRow) bool { return r.IsWarmup })
 	slices.SortStableFunc(passes, func(a, b passRow) int {
@@ -106,7 +110,16 @@ func (d *TimelineData) stageWindows(rows timelineRows) []StageWindow {
 		out = append(out, StageWindow{stage, pass, Window{start, start + to - from}, cut})
 	}
 	for _, w := range rows.windows {
-		add(w.SourceID, w.Stage, frame.Or(w.Pass, 0), w.StartNs, w.EndNs, cutOf(w, passes))
+		from, to := w.StartNs, w.EndNs
+		for _, x := range rows.windows {
+			if x.SourceID == w.SourceID && x.Stage == w.Stage && frame.Or(x.Pass, 0) == frame.Or(w.Pass, 0) {
+				from, to = max(from, x.StartNs), min(to, x.EndNs)
+			}
+		}
+		if float64(to-from) < nearlyAll*float64(w.EndNs-w.StartNs) {
+			from, to = w.StartNs, w.EndNs
+		}
+		add(w.SourceID, w.Stage, frame.Or(w.Pass, 0), from, to, cutOf(w, passes))
 	}
 	for _, group := range groupRows(passes, func(r passRow) string { return r.Stage }) {
 		p := group[(len(group)-1)/2]

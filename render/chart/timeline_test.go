@@ -265,6 +265,21 @@ func TestTimelineWindowsTogether(t *testing.T) {
 	}
 }
 
+// TestStageWindowOfGPUs holds that a stage is shown where all GPUs are in its pass, if that is nearly all of it, and else as the first GPU has it.
+func TestStageWindowOfGPUs(t *testing.T) {
+	d := &TimelineData{}
+	pass := int64(2)
+	for last, want := range map[int64]Window{1990: {1020, 1990}, 1500: {1000, 2000}} {
+		var rows timelineRows
+		for device, w := range [][2]int64{{1000, 2000}, {1020, 2030}, {990, last}} {
+			rows.windows = append(rows.windows, windowRow{place: place{1, int64(device)}, Stage: "decode", Pass: &pass, StartNs: w[0], EndNs: w[1]})
+		}
+		if got := d.stageWindows(rows); len(got) != 1 || got[0].Window != want {
+			t.Errorf("until %d: %v, not %v", last, got, want)
+		}
+	}
+}
+
 // TestTimelineRanges holds which ranges are drawn, on which thread and when, and what is said of the others.
 func TestTimelineRanges(t *testing.T) {
 	tl := rendertest.ReportTimeline()

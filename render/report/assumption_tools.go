@@ -89,17 +89,21 @@ func (a *assumptions) clocks() {
 		return
 	}
 	shown, left := typeset.FirstOf(use, mostClockLines)
+	var clocks []gpuLine
 	for _, row := range shown {
-		a.say("device-use", "Recording %s, GPU %d: %s.", row.Pass, row.Device, strings.Join(clockWords(row), ", "))
+		clocks = append(clocks, gpuLine{fmt.Sprintf("Recording %s, ", row.Pass), row.Device, ": " + strings.Join(clockWords(row), ", ") + "."})
 	}
+	a.sayGPUs("device-use", clocks)
 	if left > 0 {
 		a.say("device-use", "The query has %s.", typeset.Plural(int64(left), "more line like these", "more lines like these"))
 	}
 	slow := slices.DeleteFunc(read(a.reader, throttleRows), func(r throttleRow) bool { return !frame.Or(r.IsSlowdown, false) })
 	first, more := typeset.FirstOf(slow, mostClockLines)
+	var throttled []gpuLine
 	for _, row := range first {
-		a.say("throttling", "Recording %s, GPU %d: throttled (%s) in %s of the busy samples, which makes times longer.", row.Pass, row.Device, row.Reason, percent(row.BusyShareRatio))
+		throttled = append(throttled, gpuLine{fmt.Sprintf("Recording %s, ", row.Pass), row.Device, fmt.Sprintf(": throttled (%s) in %s of the busy samples, which makes times longer.", row.Reason, percent(row.BusyShareRatio))})
 	}
+	a.sayGPUs("throttling", throttled)
 	if more > 0 {
 		a.say("throttling", "The query has %s of throttling.", typeset.Plural(int64(more), "more case", "more cases"))
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/render/doc"
@@ -52,6 +53,46 @@ func (a *assumptions) say(key, format string, args ...any) {
 	a.items = append(a.items, doc.Item{Text: text})
 }
 
+// gpuLine is what is said of a GPU, before its number and after.
+type gpuLine struct {
+	before string
+	device int64
+	after  string
+}
+
+// sayGPUs adds what is said of GPUs: of those of which the same is said one line.
+func (a *assumptions) sayGPUs(key string, list []gpuLine) {
+	for len(list) > 0 {
+		var gpus []int64
+		var rest []gpuLine
+		for _, x := range list {
+			if x.before == list[0].before && x.after == list[0].after {
+				gpus = append(gpus, x.device)
+			} else {
+				rest = append(rest, x)
+			}
+		}
+		a.say(key, "%s%s%s", list[0].before, gpuNames(gpus), list[0].after)
+		list = rest
+	}
+}
+
+// gpuNames names GPUs: GPU 3; GPUs 0, 2 and 5; GPUs 0 to 7.
+func gpuNames(gpus []int64) string {
+	first, last := gpus[0], gpus[len(gpus)-1]
+	switch {
+	case len(gpus) == 1:
+		return fmt.Sprintf("GPU %d", first)
+	case len(gpus) > 2 && slices.IsSorted(gpus) && last-first == int64(len(gpus)-1) && len(slices.Compact(slices.Clone(gpus))) == len(gpus):
+		return fmt.Sprintf("GPUs %d to %d", first, last)
+	}
+	var names []string
+	for _, g := range gpus {
+		names = append(names, fmt.Sprint(g))
+	}
+	return "GPUs " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
 // none says in place of lines why an answer has no rows.
 func (a *assumptions) none(key, what string) {
 	a.say(key, "%s: not known: %s.", what, a.whyNone(key))
@@ -66,9 +107,11 @@ func (a *assumptions) runLines() {
 		a.say("run-details", "Run: %s, id %s, captured %s on %s.", row.Run, row.RunID, started, orUnknown(row.Host))
 		a.say("run-details", "Command: %s", orUnknown(row.Command))
 	}
+	var devices []gpuLine
 	for _, row := range read(a.reader, deviceRows) {
-		a.say("devices", "Device: source %d has GPU %d, %s, compute capability %s.", row.SourceID, row.Device, orUnknown(row.Name), orUnknown(row.Capability))
+		devices = append(devices, gpuLine{fmt.Sprintf("Device: source %d has ", row.SourceID), row.Device, fmt.Sprintf(", %s, compute capability %s.", orUnknown(row.Name), orUnknown(row.Capability))})
 	}
+	a.sayGPUs("devices", devices)
 	for _, g := range a.gpuNames() {
 		if text := g.saying(); text != "" {
 			a.say("devices", "%s.", text)
