@@ -202,6 +202,23 @@ func TestSummaryLateInOne(t *testing.T) {
 	}
 }
 
+// TestSummaryLateShared holds that of ranks that share GPUs the late one is named, of which the time of its GPU says nothing.
+func TestSummaryLateShared(t *testing.T) {
+	r := rankReport([]idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"collective-exposed", "busy", 250 * ms, 90 * ms}, {"launch", "launch-bound", 3 * ms, 1 * ms}}, 10*ms, 190*ms)
+	f := r.Frames["late-ranks"]
+	for i, row := range f.Rows[:2:2] {
+		row[1] = fmt.Sprintf("rank %d", 5-5*i)
+		row = slices.Clone(row)
+		row[1], row[2] = fmt.Sprintf("rank %d", 4-3*i), int64(0)
+		f.Rows = append(f.Rows, row)
+	}
+	const why = "on GPU 0, which has the most measured time of 2 GPUs, the GPU is in collectives and computes nothing 86.7 % of the time (260 ms of 300 ms); 100.0 % of the time that all GPUs spend in them (200 ms of 200 ms) is waiting for a late GPU, 95.0 % of that for rank 5"
+	f.Rows[0][8], f.Rows[1][8], f.Rows[2][8], f.Rows[3][8] = 50*ms, 50*ms, 50*ms, 50*ms // in collectives
+	if got := summarise(t, r).Stages[0]; got.Label != "waits for rank 5" || got.Meaning != "rank 5 arrives late at collectives, and the others wait for it" || got.Why != why {
+		t.Errorf("%s: %s: %s", got.Label, got.Meaning, got.Why)
+	}
+}
+
 // TestSummaryGaps holds that idle time of one gap is not taken for many, and is doubted at the edge of the capture.
 func TestSummaryGaps(t *testing.T) {
 	gap := func(start, length int64) *frame.Frame {

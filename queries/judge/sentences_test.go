@@ -15,7 +15,7 @@ func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "gain": TestSummaryGain, "once": TestSummaryAdviceOnce, "plans": TestSummaryAdvicePlans, "replays": TestSummaryAdviceReplays, "graphs": TestSummaryGraphs, "largest": TestLargestWithAdvice, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "overhead": TestOverheadLines, "utilisation": TestSummaryUtilisationNotes,
-			"no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "late longest": TestSummaryLateLongest, "late in one": TestSummaryLateInOne, "late once": TestLateOnce, "late on one GPU": TestLateOnOneGPU, "late by its own": TestLateByItsOwn, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "apart": TestPassesApart, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
+			"no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "late longest": TestSummaryLateLongest, "late shared": TestSummaryLateShared, "late in one": TestSummaryLateInOne, "late once": TestLateOnce, "late on one GPU": TestLateOnOneGPU, "late by its own": TestLateByItsOwn, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "apart": TestPassesApart, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
 			"breakdown": TestSummaryBreakdown, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "recordings": TestSlowRankOfEach, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork, "lacking": TestSummaryLacking, "rest": TestSummaryRest} {
 			t.Run(name, test)
 		}

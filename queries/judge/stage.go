@@ -190,11 +190,11 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 			most = "the longest span of work"
 		}
 		if e.gpu.device != e.all[0].device {
-			of = fmt.Sprintf("those that wait for GPU %d", e.all[0].device)
+			of = "those that wait for " + e.lateName()
 		}
 		which := fmt.Sprintf("has %s of %s", most, of)
 		if n == 2 && e.gpu.device != e.all[0].device {
-			which = fmt.Sprintf("waits for GPU %d", e.all[0].device)
+			which = "waits for " + e.lateName()
 		}
 		stage.Why = fmt.Sprintf("on GPU %d, which %s, %s", e.gpu.device, which, stage.Why)
 	}

@@ -81,6 +81,17 @@ func (e evidence) judged() deviceParts {
 	return e.all[0]
 }
 
+// isShared reports whether several ranks run on one GPU.
+func (e evidence) isShared() bool { return e.wait.Ranks > len(e.all) }
+
+// lateName is who the others wait for: a GPU, or of ranks that share GPUs one of these.
+func (e evidence) lateName() string {
+	if e.isShared() {
+		return e.wait.Rank
+	}
+	return fmt.Sprintf("GPU %d", e.wait.Device)
+}
+
 // lateGPU returns the parts of the GPU that the judged one waits for in collectives; nil where there is no such GPU.
 func (e evidence) lateGPU() *deviceParts {
 	if !e.wait.isLate() || e.wait.Device == e.gpu.device {
@@ -104,12 +115,16 @@ func (x SlowRank) isExplained(late deviceParts) bool {
 
 // lateVerdict returns which GPU is waited for, and what that one does meanwhile.
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
-	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d arrives late at collectives, and the others wait for it", late.device)}
-	if len(e.all) == 2 {
-		v.meaning = fmt.Sprintf("GPU %d arrives late at collectives, and GPU %d waits for it", late.device, e.gpu.device)
+	who := e.lateName()
+	v := &verdict{bound: LateBound, label: "waits for " + who, but: e.once(exposed).text(), meaning: who + " arrives late at collectives, and the others wait for it"}
+	if len(e.all) == 2 && !e.isShared() {
+		v.meaning = fmt.Sprintf("%s arrives late at collectives, and GPU %d waits for it", who, e.gpu.device)
 	}
-	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for GPU %d",
-		e.share(exposed.ns), percentText(e.wait.WaitRatio), DurationText(float64(e.wait.WaitedNs)), DurationText(float64(e.wait.TotalNs)), percentText(e.wait.ShareRatio), late.device)
+	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for %s",
+		e.share(exposed.ns), percentText(e.wait.WaitRatio), DurationText(float64(e.wait.WaitedNs)), DurationText(float64(e.wait.TotalNs)), percentText(e.wait.ShareRatio), who)
+	if e.isShared() {
+		return v // what the GPU does is not what the rank does
+	}
 	if !e.wait.isExplained(late) {
 		v.why += fmt.Sprintf("; that is more than GPU %d idles in its passes (%s): it begins them late", late.device, DurationText(late.idleNs()))
 		return v
