@@ -113,7 +113,7 @@ func TestTimelineCallsOfManyThreads(t *testing.T) {
 	tl.Ranges.Rows[0][2] = int64(99) // in ranges all the time, without calls
 	page, unseen := laidThreads(t, tl)
 	n := launchNumbers(page.Rows[0].Streams[0])
-	if want := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0}; len(page.Threads) != mostThreads || !slices.Equal(n, want) {
+	if want := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0}; len(page.Threads) != mostThreads || !slices.Equal(n, want) {
 		t.Errorf("%d threads, launches %v, want %v: %s", len(page.Threads), n, want, unseen)
 	}
 	tl.Calls = nil

@@ -20,6 +20,7 @@ type timelineThread struct {
 	Calls Packed     `json:"calls,omitempty"`
 	Known [][2]int64 `json:"known,omitempty"` // [start, end] of the stretches whose calls are there
 
+	key     threadKey
 	last    int64
 	covered int64 // ns of the timeline in ranges
 	until   int64
@@ -28,8 +29,8 @@ type timelineThread struct {
 
 // How much of the ranges is drawn: so many threads, those with most time in ranges, and so many ranges deep.
 const (
-	mostThreads = 10
-	mostDepths  = 6 // of ranges
+	mostThreads = 16 // one for each rank of two machines
+	mostDepths  = 6  // of ranges
 )
 
 // layThreads puts ranges and calls in the lines of their threads, those with calls first, and says which are not drawn.
@@ -44,6 +45,9 @@ func (d *TimelineData) layThreads(rows timelineRows) string {
 		d.Threads = d.Threads[:mostThreads]
 		unseen = append(unseen, fmt.Sprintf("Of %d threads, the %d that launch or have most time in ranges are drawn.", all, mostThreads))
 	}
+	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int { // ranks in their order
+		return cmp.Or(cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.key[1], b.key[1]))
+	})
 	d.link(threads)
 	return strings.Join(append(unseen, calls...), " ")
 }
@@ -71,7 +75,7 @@ func (d *TimelineData) layRanges(ranges []rangeRow, threads map[threadKey]*timel
 func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r threadRow) *timelineThread {
 	key := r.key()
 	if threads[key] == nil {
-		threads[key] = &timelineThread{Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}}
+		threads[key] = &timelineThread{key: key, Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}}
 		d.Threads = append(d.Threads, threads[key])
 	}
 	return threads[key]

@@ -314,8 +314,21 @@ func TestTimelineRanges(t *testing.T) {
 	for tid := range int64(mostThreads + 3) {
 		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3)})
 	}
-	if unseen, err = threadsOf(d, tl); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Of 13 threads, the 10 that launch or have most time in ranges are drawn." {
+	if unseen, err = threadsOf(d, tl); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 18 t of process 9" || unseen != "Of 19 threads, the 16 that launch or have most time in ranges are drawn." {
 		t.Errorf("of many threads: %v, %d, %s", err, len(d.Threads), unseen)
+	}
+	var processes []string
+	for _, r := range tl.Ranges.Rows { // those with most time are of the last processes
+		r[1] = r[2].(int64) / 2
+	}
+	if _, err = threadsOf(d, tl); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range d.Threads[:5] {
+		processes = append(processes, x.Label)
+	}
+	if want := []string{"Thread 3 t of process 1", "Thread 5 t of process 2", "Thread 4 t of process 2", "Thread 7 t of process 3", "Thread 6 t of process 3"}; !slices.Equal(processes, want) {
+		t.Errorf("threads of processes are %q, not %q", processes, want)
 	}
 }
 
