@@ -276,6 +276,36 @@ func TestEach(t *testing.T) {
 	}
 }
 
+// TestTraceOrder: work that starts at the same time on several GPUs is in the same order in a trace, and in timeline-work, however its rows were stored, which many cores do in any order.
+func TestTraceOrder(t *testing.T) {
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
+	testkit.Exec(t, w, `UPDATE kernel SET start_ns = start_ns // 100000 * 100000, duration_ns = 10`)
+	order := func() (out []string) {
+		for _, r := range testkit.Query(t, w, "timeline-work", queries.Args{"run": "nccl2", "top": "501"}).Rows {
+			out = append(out, fmt.Sprint(r))
+		}
+		if err := queries.Each(t.Context(), w, "_trace-work", queries.Args{"run": testkit.RunID("nccl2")}, func(c *frame.Cells) error {
+			row := ""
+			for i := range 15 { // without what ties it to its launch
+				row += fmt.Sprint(c.Known(i), c.Whole(i), " ")
+			}
+			out = append(out, row)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := order()
+	testkit.Exec(t, w, `CREATE TABLE reversed AS SELECT k.* FROM kernel k ORDER BY k.rowid DESC`)
+	testkit.Exec(t, w, `DELETE FROM kernel`)
+	testkit.Exec(t, w, `INSERT INTO kernel FROM reversed`)
+	if got := order(); !slices.Equal(got, want) || len(got) < 1000 {
+		t.Errorf("%d rows are in another order than the %d of work stored the other way round", len(got), len(want))
+	}
+}
+
 // slicesOf are the slices of a trace by time, as text.
 func slicesOf(got *perfettotest.Trace) (out []string) {
 	for _, s := range got.Slices {

@@ -54,4 +54,5 @@ FROM _trace_piece(
 ) w
 LEFT JOIN op o ON o.run_id = run AND o.op_id = w.op_id
 WHERE w.is_shown AND (part_time IS NULL OR w.start_ns >= part_time) AND (next_time IS NULL OR w.start_ns < next_time)
-ORDER BY w.start_ns, w.duration_ns, w.flow_id
+ORDER BY w.start_ns, w.duration_ns, w.device_id, w.pid, w.context_id, w.stream_id, w.correlation_id, w.graph_node_id,
+    w.flow_id

@@ -94,7 +94,13 @@ FROM (
         AND (pid IS NULL OR w.pid = pid)
         AND (tid IS NULL OR w.tid = tid)
         AND (launch_time IS NULL OR w.launch_start_ns = launch_time)
-    QUALIFY top = 0 OR row_number() OVER (PARTITION BY w.is_shown ORDER BY w.start_ns, w.duration_ns, w.flow_id) <= top
+    QUALIFY top = 0
+        OR row_number() OVER (
+            PARTITION BY w.is_shown
+            ORDER BY w.start_ns, w.duration_ns, w.device_id, w.pid, w.context_id, w.stream_id, w.correlation_id,
+                w.graph_node_id, w.flow_id
+        )
+            <= top
 ) w
 LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = w.name_id
 LEFT JOIN kernel_class c ON c.run_id = run AND c.kernel_name_id = w.name_id
