@@ -104,7 +104,11 @@ func compareCPU(ctx context.Context, both [2]prof, r repeater, dir, base string)
 type repeater string
 
 func (r repeater) repeat(ctx context.Context, from string, copies int, to string) error {
-	_, err := output(exec.CommandContext(ctx, string(r), from, strconv.Itoa(copies), to))
+	return r.run(ctx, from, strconv.Itoa(copies), to)
+}
+
+func (r repeater) run(ctx context.Context, args ...string) error {
+	_, err := output(exec.CommandContext(ctx, string(r), args...))
 	return err
 }
 

@@ -30,18 +30,21 @@ var small = capture{"small, second run of its home", filepath.Join("testdata", "
 	return filepath.Join(dir, "small.sqlite"), unpack(filepath.Join("testdata", "ncu", "llama.sqlite.gz"), filepath.Join(dir, "small.sqlite"))
 }}
 
-// ranks is a folder as `prof capture --auto-stages --torch --ncu-top` makes it of two ranks: one export, two traces and a report of kernels. With ten
-// parts it is as long as one of a real job, tpdeep in ../shared/captures: 170 MB of export, 18 MB of traces.
-func ranks(name string, parts int) capture {
+// ranks is a folder as `prof capture --auto-stages --torch --ncu-top` makes it of two ranks, or of copies times as many: one export, a trace of each and a
+// report of kernels. With ten parts it is as long as one of a real job, tpdeep in ../shared/captures: for two ranks 170 MB of export, 18 MB of traces.
+func ranks(name string, parts, copies int) capture {
 	return capture{name, "", func(ctx context.Context, r repeater, dir string) (string, error) {
 		to := filepath.Join(dir, "ranks")
 		var errs []error
 		for _, folder := range []string{"nsys", "torch", "ncu"} {
 			errs = append(errs, os.MkdirAll(filepath.Join(to, folder), 0o755))
 		}
-		errs = append(errs, r.repeat(ctx, filepath.Join("testdata", "nsys", "nccl2", "nccl2.sqlite.gz"), 5*parts, filepath.Join(to, "nsys", "report-1.sqlite")))
+		write := func(from string, times int, long, path string) {
+			errs = append(errs, r.run(ctx, from, strconv.Itoa(times), filepath.Join(dir, long)), r.run(ctx, "-ranks", filepath.Join(dir, long), strconv.Itoa(copies), filepath.Join(to, path)))
+		}
+		write(filepath.Join("testdata", "nsys", "nccl2", "nccl2.sqlite.gz"), 5*parts, "long.sqlite", filepath.Join("nsys", "report-1.sqlite"))
 		for _, rank := range []string{"rank0", "rank1"} {
-			errs = append(errs, r.repeat(ctx, filepath.Join("testdata", "ranks", rank+".trace.json.gz"), 15*parts, filepath.Join(to, "torch", "trace-1-"+rank+".json.gz")))
+			write(filepath.Join("testdata", "ranks", rank+".trace.json.gz"), 15*parts, rank+".json.gz", filepath.Join("torch", "trace-1-rank*.json.gz"))
 		}
 		return to, errors.Join(append(errs, unpack(filepath.Join("testdata", "ncu", "llama.ncu-rep.gz"), filepath.Join(to, "ncu", "report-1.ncu-rep")))...)
 	}}
@@ -90,10 +93,10 @@ func options(args []string) (s sizes, isWhole bool, revision string) {
 		return nil
 	})
 	f.Parse(args)
-	threads, captures := []int{2, 128}, []capture{small, ranks("two ranks, a tenth", 1)}
+	threads, captures := []int{2, 128}, []capture{small, ranks("two ranks, a tenth", 1, 1)}
 	if isWhole {
 		threads = []int{1, 2, 8, 32, 128}
-		captures = []capture{small, ranks("two ranks", 10), ranks("two ranks, four times as long", 40), kernels("500 MB", 48), kernels("1 GB", 96)}
+		captures = []capture{small, ranks("two ranks", 10, 1), ranks("two ranks, four times as long", 40, 1), ranks("eight ranks", 10, 4), kernels("500 MB", 48), kernels("1 GB", 96)}
 	}
 	if s.threads == nil {
 		s.threads = threads
