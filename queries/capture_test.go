@@ -131,8 +131,8 @@ func TestRepeats(t *testing.T) {
 			t.Errorf("%s: mfu of prefill is %v, notes %q", what, v, f.Notes)
 		}
 		shared, _ := utilisation(t, w, queries.Args{"run": what, "ranks": "shared"})
-		if v := shared["prefill"].number(t, "mfu_ratio"); v*2 != once["prefill"].number(t, "mfu_ratio") {
-			t.Errorf("%s: of two ranks %v", what, v)
+		if v := shared["prefill"].number(t, "mfu_ratio"); v != once["prefill"].number(t, "mfu_ratio") { // of one GPU
+			t.Errorf("%s: of two ranks on one GPU %v", what, v)
 		}
 	}
 }
