@@ -12,10 +12,11 @@ import (
 	"prof/ingest/attribute"
 )
 
-// Bounds of what is looked at, in pieces of work, calls and ranges: a step takes some us for each. Of a kind the step of median length is worth more than the slowest.
+// Bounds of what is looked at, in pieces of work, calls and ranges of each process, of one as of two: a step takes some us for each. Of a kind the step of
+// median length is worth more than the slowest.
 const (
-	allItems  = 100_000 // of all steps of a run
-	moreItems = 30_000  // of all, up to which the slowest of a kind is looked at too
+	allItems  = 50_000 // of all steps
+	moreItems = 15_000 // of all, up to which the slowest of a kind is looked at too
 )
 
 // number is an integer that may be unknown.
@@ -323,14 +324,27 @@ func (r *reader) readHeld() error {
 	return r.each(strings.Join(parts, "\nUNION ALL "), func(x row) { r.held[x.text(0)] = holding{x.int(1), x.number(2)} })
 }
 
+// processes returns of how many processes the steps are, at least two: of ranks, which each have their own, what is looked at must not be less of each.
+func (r *reader) processes() int64 {
+	type process struct {
+		source int64
+		pid    number
+	}
+	seen := map[process]bool{}
+	for _, s := range r.steps {
+		seen[process{s.source, s.pid}] = true
+	}
+	return max(2, int64(len(seen)))
+}
+
 // pick leaves steps out in which too much happened: those of median length, in the order in which they are asked for, come first.
 func (r *reader) pick() error {
 	tables := []string{"kernel", "memop", "api_call", "nvtx_range", "op"}
-	most := int64(0)
+	most, bound := int64(0), r.processes()
 	for _, name := range tables {
 		most += r.held[name].rows * int64(len(r.steps))
 	}
-	if most <= moreItems {
+	if most <= bound*moreItems {
 		return nil
 	}
 	for _, name := range tables {
@@ -348,9 +362,9 @@ func (r *reader) pick() error {
 			if s.isMedian != isMedian {
 				continue
 			}
-			most := int64(moreItems)
+			most := bound * moreItems
 			if isMedian {
-				most = allItems
+				most = bound * allItems
 			}
 			if s.isLeft = all+s.items > most; !s.isLeft {
 				all += s.items
