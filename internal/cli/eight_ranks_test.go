@@ -31,7 +31,7 @@ func TestEightRanks(t *testing.T) {
 		title, advice string
 		note          string // of processes that share a GPU; "" for none
 	}{
-		{"shared", shared, 2, "Ranks that share GPU 1 wait for rank 5 in collectives", "find what makes rank 5 late", "up to 4 processes share one of 2 GPUs: each one's kernels take longer while the others' run"},
+		{"shared", shared, 2, "Ranks that share GPU 1 wait for rank 5 in collectives", "find what makes rank 5 late", "2 GPUs are shared, each by up to 4 processes: the kernels of one take longer while those of the others run"},
 		{"apart", apart, 8, "GPUs wait for GPU 5 in collectives", "get GPU 5 to the collectives in time", ""},
 	} {
 		p.ok("ingest", "--run", c.run, c.folder)
@@ -59,7 +59,7 @@ func TestEightRanks(t *testing.T) {
 		if !strings.Contains(text, "try: "+c.advice) || !strings.Contains(text, "decode: rank 5 is slow") {
 			t.Errorf("%s: explain: %s", c.run, text)
 		}
-		if said := strings.Contains(strings.Join(strings.Fields(p.ok("show", c.run)), " "), "processes share one"); said != (c.note != "") || said && !strings.Contains(text, c.note) {
+		if said := strings.Contains(strings.Join(strings.Fields(p.ok("show", c.run)), " "), "GPUs are shared"); said != (c.note != "") || said && !strings.Contains(text, c.note) {
 			t.Errorf("%s: processes that share a GPU: %v in show; explain: %s", c.run, said, text)
 		}
 	}

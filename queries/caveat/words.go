@@ -1002,9 +1002,9 @@ var words = map[string]kind{
 		GPUs      int64 `col:"of_count"`
 	}) string {
 		if c.GPUs == 1 {
-			return fmt.Sprintf("%d processes share one GPU: each one's kernels take longer while the others' run", c.Processes)
+			return fmt.Sprintf("%d processes share one GPU: the kernels of one take longer while those of the others run", c.Processes)
 		}
-		return fmt.Sprintf("up to %d processes share one of %d GPUs: each one's kernels take longer while the others' run", c.Processes, c.GPUs)
+		return fmt.Sprintf("%d GPUs are shared, each by up to %d processes: the kernels of one take longer while those of the others run", c.GPUs, c.Processes)
 	}),
 	"processes-split-model": together(func(c ranStage, alike []ranStage) string {
 		return fmt.Sprintf("the %d processes of %s share one batch: the model is split over all of them by tensor parallelism", c.Processes, c.stages(alike))
