@@ -62,6 +62,9 @@ func TestSharedRanks(t *testing.T) {
 		WHERE f.stage = 'decode' ORDER BY 1`), " "); got != "[an all-reduce less <nil>] [no all-reduces <nil>] [one GPU <nil>] [other shapes <nil>] [r 2]" {
 		t.Errorf("GPUs that trends count: %s", got)
 	}
+	if got := rows(t, w, "SELECT r.name, c.item_count, c.of_count FROM caveat c JOIN run r USING (run_id) WHERE c.kind = 'processes-share-gpu'"); strings.Join(got, " ") != "[one GPU 2 1]" {
+		t.Errorf("processes that share a GPU: %v", got)
+	}
 	for of = range cases {
 		if v, notes := ratio(queries.Args{}); !math.IsNaN(v) || !strings.Contains(notes, "give --ranks shared") {
 			t.Errorf("%s: %v, notes %s", of, v, notes)

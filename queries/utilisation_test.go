@@ -364,6 +364,9 @@ func TestUtilisationDoubts(t *testing.T) {
 	own, _ := ratio("two processes", queries.Args{"ranks": "own"})
 	v, _ = ratio("two processes", queries.Args{"ranks": "shared"})
 	near("ranks that share a batch and a GPU", v, own)
+	if got := rows(t, w, "SELECT kind FROM caveat WHERE kind = 'processes-share-gpu'"); len(got) > 0 { // one ends before the other begins
+		t.Errorf("processes that ran one after the other share a GPU: %v", got)
+	}
 }
 
 // TestKernelPrecision holds that matrix kernels tell the precision, and not a small one beside them.

@@ -12,8 +12,8 @@ import (
 	"prof/ingest/attribute"
 )
 
-// Bounds of what is looked at, in pieces of work, calls and ranges of each process, of one as of two: a step takes some us for each. Of a kind the step of
-// median length is worth more than the slowest.
+// Bounds of what is looked at for each process, in pieces of work, calls and ranges, each of which takes some us; a single process gets as much as two. Of a
+// kind the step of median length is worth more than the slowest.
 const (
 	allItems  = 50_000 // of all steps
 	moreItems = 15_000 // of all, up to which the slowest of a kind is looked at too
@@ -324,7 +324,7 @@ func (r *reader) readHeld() error {
 	return r.each(strings.Join(parts, "\nUNION ALL "), func(x row) { r.held[x.text(0)] = holding{x.int(1), x.number(2)} })
 }
 
-// processes returns of how many processes the steps are, at least two: of ranks, which each have their own, what is looked at must not be less of each.
+// processes returns how many processes the steps come from, at least two: each rank of a large job gets as much as each of two.
 func (r *reader) processes() int64 {
 	type process struct {
 		source int64

@@ -31,7 +31,7 @@ func TestEightRanks(t *testing.T) {
 		title, advice string
 		note          string // of processes that share a GPU; "" for none
 	}{
-		{"shared", shared, 2, "Ranks that share GPU 1 wait for rank 5 in collectives", "find what makes rank 5 late", "2 GPUs are shared, each by up to 4 processes: the kernels of one take longer while those of the others run"},
+		{"shared", shared, 2, "Ranks wait for rank 5 in collectives", "find what makes rank 5 late", "2 GPUs are shared, each by up to 4 processes: the kernels of one take longer while those of the others run"},
 		{"apart", apart, 8, "GPUs wait for GPU 5 in collectives", "get GPU 5 to the collectives in time", ""},
 	} {
 		p.ok("ingest", "--run", c.run, c.folder)

@@ -158,7 +158,7 @@ func (t *rankTrace) moveTo(gpu int64, gpus int) error {
 	}
 	seen.like(seen.Rows[index], gpus)
 	infos.like(infos.Rows[info], gpus)
-	return t.tell("CUDA device", uint32(gpu))
+	return t.setInPayloads("CUDA device", uint32(gpu))
 }
 
 // like makes the rows of a table about GPUs so many that are like one.
@@ -175,8 +175,8 @@ func (t *Table) like(row []any, gpus int) {
 	}
 }
 
-// tell sets an entry of 32 bits in all payloads that have it.
-func (t *rankTrace) tell(name string, value uint32) error {
+// setInPayloads sets a field of 32 bits in every payload that has it.
+func (t *rankTrace) setInPayloads(name string, value uint32) error {
 	offsets := map[string]int64{} // by schema
 	if o := t.table("NVTX_PAYLOAD_SCHEMA_ENTRIES"); len(o.Rows) > 0 {
 		for _, r := range o.Rows {

@@ -162,8 +162,8 @@ func (j *job) rows(t *Table) iter.Seq[[]any] {
 					for _, c := range gpus {
 						move(r, c, int64(k*j.gpus))
 					}
-					tell(r, t.Column("uuid"), "%02x", k)
-					tell(r, t.Column("busLocation"), "%04x", k)
+					setApart(r, t.Column("uuid"), "%02x", k)
+					setApart(r, t.Column("busLocation"), "%04x", k)
 				}
 				if !yield(r) {
 					return
@@ -173,8 +173,8 @@ func (j *job) rows(t *Table) iter.Seq[[]any] {
 	}
 }
 
-// tell makes the text of a GPU another one by its first characters.
-func tell(row []any, column int, format string, k int) {
+// setApart makes a GPU's text, such as its UUID, another one by its first characters.
+func setApart(row []any, column int, format string, k int) {
 	first := fmt.Sprintf(format, k)
 	if s, _ := at(row, column).(string); len(s) > len(first) {
 		row[column] = first + s[len(first):]

@@ -226,7 +226,7 @@ func traceOf(tables []*Table, isOf func(t *Table, row []any) bool) ([]byte, erro
 			}
 			row := make([]any, len(from))
 			for k, at := range from {
-				if row[k] = r[at]; strings.HasSuffix(c.Columns[k], "Name") && t.Name == "CUPTI_ACTIVITY_KIND_KERNEL" || c.Columns[k] == "nameId" || c.Columns[k] == "textId" {
+				if row[k] = r[at]; t.namesText(c.Columns[k]) {
 					if id, ok := r[at].(int64); ok {
 						row[k] = names.number(names.of[id])
 					}

@@ -105,13 +105,15 @@ func (s *summariser) refine(a *Finding) error {
 // refineWait says which GPU the others wait for in collectives, and what it does meanwhile.
 func (s *summariser) refineWait(a *Finding) {
 	wait, late := s.waitOf(a.Stage), s.lateIn(a)
+	if e := (evidence{all: s.parts[keyOf(a.Stage)], wait: wait}); e.isShared() && wait.isLate() { // what a GPU does is not what one of its ranks does
+		a.Evidence += fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
+		a.Title = fmt.Sprintf("Ranks wait for %s in collectives", wait.Rank)
+		a.Advice = fmt.Sprintf("find what makes %s late, and balance the work; a faster or overlapped collective does not fix that", wait.Rank)
+		return
+	}
 	if late == nil {
 		if wait.isMost() {
 			a.Evidence += fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
-		}
-		if n, is := a.Figures.(findings.CollectiveWait); is && wait.isLate() && n.IsOnOneGPU(a.Device) {
-			a.Title = fmt.Sprintf("Ranks that share GPU %d wait for %s in collectives", a.Device, wait.Rank)
-			a.Advice = fmt.Sprintf("find what makes %s late, and balance the work; a faster or overlapped collective does not fix that", wait.Rank)
 		}
 		return
 	}

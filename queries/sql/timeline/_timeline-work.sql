@@ -54,6 +54,19 @@ WITH asked AS (
         AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
         AND NOT d.is_warmup
         AND (d.range_id IS NULL OR NOT a.is_all)
+), widest AS ( -- those on the most GPUs
+    SELECT
+        d.source_id,
+        d.device_id,
+        d.stage,
+        d.pass_id,
+        d.range_id,
+        d.start_ns,
+        d.span_ns,
+        d.is_all,
+        d.longest_ns
+    FROM counted d
+    QUALIFY d.gpu_count = max(d.gpu_count) OVER (PARTITION BY d.source_id, d.device_id, d.stage)
 ), place AS ( -- the whole of a source on a GPU, or of each stage there the median pass: the same one on GPUs that share its passes
     SELECT
         d.source_id,
@@ -76,22 +89,7 @@ WITH asked AS (
             d.is_all,
             d.longest_ns,
             quantile_disc(d.longest_ns, 0.5) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS middle_ns
-        FROM (
-            SELECT
-                d.source_id,
-                d.device_id,
-                d.stage,
-                d.pass_id,
-                d.range_id,
-                d.start_ns,
-                d.span_ns,
-                d.is_all,
-                d.longest_ns,
-                d.gpu_count,
-                max(d.gpu_count) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS most_count
-            FROM counted d
-        ) d
-        WHERE d.gpu_count = d.most_count
+        FROM widest d
     ) d
     WHERE d.longest_ns = d.middle_ns
     QUALIFY row_number() OVER (PARTITION BY d.source_id, d.device_id, d.stage ORDER BY d.pass_id, d.start_ns, d.range_id) = 1

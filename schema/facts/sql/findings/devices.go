@@ -160,11 +160,6 @@ func (n CollectiveWait) LateCall(device int64) string {
 	return ""
 }
 
-// IsOnOneGPU reports whether most of the waiting on a GPU is for a process on the same GPU, which several share.
-func (n CollectiveWait) IsOnOneGPU(device int64) bool {
-	return len(n.Late) > 0 && n.Late[0].Device == device
-}
-
 func (n CollectiveWait) Words(x Found) string {
 	return n.taken() + fmt.Sprintf("; waiting for later GPUs takes %s of that%s%s", x.saved(), n.lateText(), n.spread(x)) + n.longestText()
 }
