@@ -37,6 +37,13 @@ func TestPortable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the standard library and every dependency")
 	}
+	// list downloads nothing, and whoever tests this package alone may not have what the others' tests import.
+	var said strings.Builder
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-tags=lake", "./...")
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, said.String())
+	}
 	files := newParsed()
 	for _, system := range sample.Of([]string{"darwin/arm64", "linux/arm64"}, 2) {
 		t.Run(system, func(t *testing.T) {

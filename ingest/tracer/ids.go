@@ -53,6 +53,24 @@ func idOf(of, column string) id {
 	return noID
 }
 
+// NamesText reports whether a column of a table of a trace has numbers of texts.
+func NamesText(table, column string) bool {
+	k := idOf(table, column)
+	return k != noID && k != processID
+}
+
+// InFile returns the number that a trace itself has where its reader gives n, which tells files apart.
+func InFile(table, column string, n int64) int64 {
+	switch idOf(table, column) {
+	case noID:
+		return n
+	case processID:
+		return n & (1<<processBits - 1)
+	default:
+		return n & (1<<textBits - 1)
+	}
+}
+
 // spread makes numbers of one file numbers of the recording.
 func (k id) spread(v *table.Vector, file int) error {
 	if k == noID {

@@ -73,27 +73,14 @@ func readTrace(path string) (*rankTrace, error) {
 	}
 	for _, t := range tables {
 		for at, column := range t.Columns {
-			bits := 0 // that the file uses; a reader of many files puts the file's number above
-			switch {
-			case strings.HasPrefix(column, "global") || column == "endGlobalTid":
-				bits = 48
-			case t.namesText(column):
-				bits = 32
-			}
 			for _, r := range t.Rows {
-				if v, ok := r[at].(int64); ok && bits > 0 {
-					r[at] = v & (1<<bits - 1)
+				if v, ok := r[at].(int64); ok {
+					r[at] = tracer.InFile(t.Name, column, v)
 				}
 			}
 		}
 	}
 	return &rankTrace{filepath.Base(path), tables}, nil
-}
-
-// namesText reports whether a column of a trace has numbers of texts.
-func (t *Table) namesText(column string) bool {
-	return column == "nameId" || strings.HasSuffix(strings.ToLower(column), "textid") || strings.HasSuffix(column, "Name") && t.Name == "CUPTI_ACTIVITY_KIND_KERNEL" ||
-		column == "id" && t.Name == "StringIds"
 }
 
 func (t *rankTrace) bytes() []byte {

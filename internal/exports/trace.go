@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"prof/ingest/tracer"
 )
 
 // Types of a trace's blocks; docs/trace-format.md says what they hold.
@@ -226,7 +228,7 @@ func traceOf(tables []*Table, isOf func(t *Table, row []any) bool) ([]byte, erro
 			}
 			row := make([]any, len(from))
 			for k, at := range from {
-				if row[k] = r[at]; t.namesText(c.Columns[k]) {
+				if row[k] = r[at]; tracer.NamesText(t.Name, c.Columns[k]) {
 					if id, ok := r[at].(int64); ok {
 						row[k] = names.number(names.of[id])
 					}
