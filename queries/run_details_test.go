@@ -29,6 +29,24 @@ func TestRunDetails(t *testing.T) {
 	}
 }
 
+// TestRunGPUs holds that the list of runs counts the GPUs that devices says worked, and without a timeline those that it names.
+func TestRunGPUs(t *testing.T) {
+	t.Parallel()
+	w := testkit.All(t)
+	for _, run := range []string{"kernels", "kernels-stats", "nccl2", "ranks", "profiled", "ncu-lines", "eager", "foreign-jax", "serving-own"} {
+		testkit.Expect(t, w, fmt.Sprintf(`SELECT r.gpus, d.used, d.named FROM runs r, (SELECT count(DISTINCT device) FILTER (is_used) AS used, count(DISTINCT device) AS named FROM devices('%[1]s')) d
+			WHERE r.run = '%[1]s' AND r.gpus IS DISTINCT FROM CASE WHEN r.run_id::UUID IN (SELECT t.run_id FROM timeline t) THEN nullif(d.used, 0) ELSE nullif(d.named, 0) END`, run))
+	}
+	testkit.Expect(t, w, "SELECT run, gpus, device FROM runs WHERE run IN ('kernels', 'nccl2', 'ranks', 'ncu-lines', 'model') ORDER BY 1",
+		"kernels|1|NVIDIA H200", "model|~|~", "nccl2|2|NVIDIA H200", "ncu-lines|1|NVIDIA H200", "ranks|2|NVIDIA H200")
+	testkit.Expect(t, w, "SELECT run FROM (SELECT run, gpus FROM run_list(top := 0) EXCEPT SELECT run, gpus FROM runs)")
+	idle := testkit.Warehouse(t, testkit.Run{Name: "idle", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}, Facts: []string{"used_gpu"},
+		SQL: "INSERT INTO device SELECT * REPLACE (device_id + 2 AS device_id, NULL AS uuid) FROM device WHERE run_id = $run"})
+	testkit.Expect(t, idle, "SELECT gpus, (SELECT count(*) FROM device) FROM runs", "2|4")
+	late := testkit.Warehouse(t, testkit.Run{Name: "late", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}, Facts: []string{"timeline"}})
+	testkit.Expect(t, late, "SELECT gpus, device FROM runs", "~|NVIDIA H200") // its facts are not stored yet
+}
+
 // TestKernelDevices holds that the parts of a kernel on each GPU add up to the kernel, in its place.
 func TestKernelDevices(t *testing.T) {
 	t.Parallel()

@@ -410,6 +410,10 @@ func servedMedians(s *served) {
 func servedRanks(s *served) {
 	s.p.ok("ingest", "--run", "ranks", exported(s.t, "../ranks/rank0.trace.json.gz"), exported(s.t, "../ranks/rank1.trace.json.gz"))
 	within(s.t, patience, "the run of both ranks", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/ranks", "").status == 200 })
+	s.visit("/runs?search=ranks", `document.querySelectorAll(".runs tbody tr").length === 1`)
+	if row := s.texts(".runs tbody tr")[0]; !strings.Contains(row, "2 x NVIDIA H200") {
+		s.t.Errorf("the run of two GPUs is %q", row)
+	}
 	type offsets struct {
 		Rows []struct {
 			Source int64  `json:"source_id"`

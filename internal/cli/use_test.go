@@ -29,7 +29,7 @@ func TestIngestShowRemove(t *testing.T) {
 	if got := string(read(t, p.path(".prof/.gitignore"))); got != "*\n" {
 		t.Errorf(".gitignore: %q", got)
 	}
-	p.wantLike(0, `run,created_at,sources,rows,token_time_ns,first_token_ns,size_bytes,kinds,device,tags,command,run_id\na,`+anyTime+`,1,108,,,23155,nsys,NVIDIA H200,k=v,\./kernels,[0-9a-f-]{36}\n`, "",
+	p.wantLike(0, `run,created_at,sources,rows,token_time_ns,first_token_ns,size_bytes,kinds,gpus,device,tags,command,run_id\na,`+anyTime+`,1,108,,,23155,nsys,1,NVIDIA H200,k=v,\./kernels,[0-9a-f-]{36}\n`, "",
 		"runs", "--format", "csv")
 	p.wantLike(0, `run +a\nid +[0-9a-f-]{36}\ningested .* by prof .*tags +k=v\nattribution  1,304,830 ns in ranges \+ 0 outside \+ 0 without a launch = `+
 		`1,304,830 ns of kernel time \(exact; 16 \+ 0 \+ 0 =\s+16 kernels\)\n\ndevices\n.*\nsources\n.*`, "", "show", "--facts", "a")

@@ -36,6 +36,7 @@ type Run struct {
 	FirstNs   *float64 `json:"first_token_ns" col:"first_token_ns" doc:"median GPU span of a prefill pass, ns"`
 	Kinds     []string `json:"kinds" doc:"what its files are of"`
 	Device    string   `json:"device,omitempty" col:"device" doc:"GPU names"`
+	GPUs      *int64   `json:"gpus" col:"gpus" doc:"number of GPUs that ran work; without a timeline, of those that its sources name"`
 	Tags      []string `json:"tags" doc:"key=value"`
 	Workload  string   `json:"workload,omitempty" col:"workload" doc:"what its workload is known by"`
 	Host      string   `json:"host,omitempty" col:"host"`

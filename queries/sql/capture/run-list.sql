@@ -1,4 +1,4 @@
--- run-list v5: Runs that match, newest first, each with the stage that takes most of its time by median passes.
+-- run-list v6: Runs that match, newest first, each with the stage that takes most of its time by median passes.
 -- grain: one run
 -- key: run_id
 -- params:
@@ -20,6 +20,7 @@
 --     timeline that has one benchmark of an engine, TPOT as its client measured it; NULL when unknown
 --   first_token_ns: median GPU span of a prefill pass, or TTFT of that benchmark; NULL when unknown
 --   kinds: what its files are of: {sources}
+--   gpus: number of GPUs that ran work; without a timeline, of those that its sources name; NULL when unknown
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value
 --   workload: key of its workload, its command, its tag workload, or the model that its load generator asked; NULL when unknown
@@ -75,12 +76,6 @@ WITH r AS (
                     < (try_cast(split_part(before, '/', 1) AS TIMESTAMP), try_cast(split_part(before, '/', 2) AS UUID))
             END
         )
-), d AS (
-    SELECT
-        x.run_id,
-        string_agg(x.name, ', ' ORDER BY x.name) AS device
-    FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x
-    GROUP BY x.run_id
 ), t AS (
     SELECT
         x.run_id,
@@ -96,11 +91,12 @@ WITH r AS (
         r.host,
         r.command,
         r.workload,
-        d.device,
+        g.gpu_count AS gpus,
+        g.device,
         t.tags
-    FROM r LEFT JOIN d ON d.run_id = r.run_id LEFT JOIN t ON t.run_id = r.run_id
-    WHERE (search IS NULL OR contains(lower(concat_ws(' ', r.name, r.command, t.tags, d.device)), lower(search)))
-        AND (gpu IS NULL OR contains(lower(d.device), lower(gpu)))
+    FROM r LEFT JOIN _run_gpu g ON g.run_id = r.run_id LEFT JOIN t ON t.run_id = r.run_id
+    WHERE (search IS NULL OR contains(lower(concat_ws(' ', r.name, r.command, t.tags, g.device)), lower(search)))
+        AND (gpu IS NULL OR contains(lower(g.device), lower(gpu)))
         AND (workload IS NULL OR r.workload = workload)
     ORDER BY r.created_at DESC, r.run_id DESC
     LIMIT CASE WHEN top > 0 THEN top END
@@ -134,9 +130,10 @@ SELECT
     f.started_at,
     m.stage,
     m.stage_ns,
-    g.token_time_ns,
-    g.first_token_ns,
+    o.token_time_ns,
+    o.first_token_ns,
     k.kinds,
+    f.gpus,
     f.device,
     f.tags,
     f.workload,
@@ -146,5 +143,5 @@ SELECT
 FROM f
 LEFT JOIN k ON k.run_id = f.run_id
 LEFT JOIN m ON m.run_id = f.run_id
-LEFT JOIN _run_token(runs := (SELECT list(f.run_id) FROM f)) g ON g.run_id = f.run_id
+LEFT JOIN _run_token(runs := (SELECT list(f.run_id) FROM f)) o ON o.run_id = f.run_id
 ORDER BY f.created_at DESC, f.run_id DESC

@@ -1,4 +1,4 @@
--- runs v4: All runs in the warehouse, newest first.
+-- runs v5: All runs in the warehouse, newest first.
 -- grain: one run
 -- key: run
 -- columns:
@@ -11,6 +11,7 @@
 --   first_token_ns: median GPU span of a prefill pass, or TTFT of that benchmark; NULL when unknown
 --   size_bytes: total size of these files
 --   kinds: what its files are of: {sources}
+--   gpus: number of GPUs that ran work; without a timeline, of those that its sources name; NULL when unknown
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value
 --   command: profiled command line; NULL when no source has it
@@ -24,12 +25,6 @@ WITH s AS (
         sum(x.size_bytes)::BIGINT AS size_bytes,
         string_agg(DISTINCT x.kind, ' ' ORDER BY x.kind) AS kinds
     FROM source x
-    GROUP BY x.run_id
-), d AS (
-    SELECT
-        x.run_id,
-        string_agg(x.name, ', ' ORDER BY x.name) AS device
-    FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x
     GROUP BY x.run_id
 ), t AS (
     SELECT
@@ -47,13 +42,14 @@ SELECT
     k.first_token_ns,
     coalesce(s.size_bytes, 0) AS size_bytes,
     s.kinds,
-    d.device,
+    g.gpu_count AS gpus,
+    g.device,
     t.tags,
     r.command,
     r.run_id::VARCHAR AS run_id
 FROM run r
 LEFT JOIN s ON s.run_id = r.run_id
-LEFT JOIN d ON d.run_id = r.run_id
+LEFT JOIN _run_gpu g ON g.run_id = r.run_id
 LEFT JOIN t ON t.run_id = r.run_id
 LEFT JOIN _run_token() k ON k.run_id = r.run_id
 ORDER BY r.created_at DESC, r.run_id DESC

@@ -32,7 +32,7 @@ export function mountPicker(details, fields, signal) {
     follow();
   };
   const rowOf = (run) => el("tr", { data: { run: run.name } }, fields.map((f) => el("td", {}, el("input", { type: "checkbox", name: f.name, value: run.name, "aria-label": `${run.name} as ${f.name}`, onchange: (e) => tick(f.name, run.name, e.target.checked) }))),
-    el("td", { class: "name" }, el("a", { href: runLink(run.name), title: run.name }, run.name)), el("td", {}, run.stage || "-"), el("td", { class: "n" }, run.stage_ns ? time(run.stage_ns) : "-"), el("td", {}, minute(run.started_at || run.created_at)), el("td", {}, run.device || "-"),
+    el("td", { class: "name" }, el("a", { href: runLink(run.name), title: run.name }, run.name)), el("td", {}, run.stage || "-"), el("td", { class: "n" }, run.stage_ns ? time(run.stage_ns) : "-"), el("td", {}, minute(run.started_at || run.created_at)), el("td", {}, gpus(run) || "-"),
     el("td", {}, run.tags.join(" ")), el("td", { class: "command" }, run.command ? el("code", { title: run.command }, run.command) : "-"));
   const load = () => {
     if (!details.open) return;
@@ -127,7 +127,7 @@ export function mount(root, route, nav) {
           duration(run.stage_ns),
           el("td", {}, levels(run)),
           el("td", { title: run.started_at ? `captured; stored ${minute(run.created_at)}` : "stored; the capture does not say when it was made" }, minute(run.started_at || run.created_at)),
-          el("td", {}, run.device || el("span", { class: "null" }, "-")),
+          el("td", {}, gpus(run) || el("span", { class: "null" }, "-")),
           el("td", {}, el("div", { class: "chips" }, run.tags.map(chip))),
           el("td", {}, (run.kinds ?? []).join(" ")),
           el("td", {}, run.host || el("span", { class: "null" }, "-")),
@@ -135,7 +135,7 @@ export function mount(root, route, nav) {
         ))))),
       notes.map((n) => el("p", { class: "note" }, n)),
       next ? el("button", { type: "button", class: "more-rows", onclick: more }, "More runs") : null,
-      el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one that takes most time, by its median pass times its passes; the line is its time over the runs of the same workload in this list, oldest first.`),
+      el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one that takes most time, by its median pass times its passes; the line is its time over the runs of the same workload and GPUs in this list, oldest first.`),
     ];
   }
 
@@ -167,9 +167,15 @@ export function mount(root, route, nav) {
   return () => { abort.abort(); soon.stop(); document.removeEventListener("keydown", onKey); };
 }
 
-// sparklines gives a function that draws how long the stage took over the runs of the same workload on the same GPU.
+// gpus names the GPUs of a run and counts those of one name; "" where nothing is known of them.
+function gpus(run) {
+  if (!run.device) return run.gpus ? `${run.gpus} GPU${run.gpus > 1 ? "s" : ""}` : "";
+  return run.gpus > 1 && !run.device.includes(", ") ? `${run.gpus} x ${run.device}` : run.device;
+}
+
+// sparklines gives a function that draws how long the stage took over the runs of the same workload on the same GPUs.
 function sparklines(runs) {
-  const key = (run) => JSON.stringify([run.workload, run.stage, run.device]);
+  const key = (run) => JSON.stringify([run.workload, run.stage, gpus(run)]);
   const groups = new Map(), at = (run) => run.started_at || run.created_at;
   for (const run of runs) {
     if (!run.workload || !run.stage || !(run.stage_ns > 0)) continue;
