@@ -3,9 +3,9 @@
 #
 # get_profiling_info (PERF_COUNT) is asked of a request and reads like the times of its last inference; the documentation says "absolute time that the node ran
 # (in total)". It is neither: the CPU plugin adds up each operator's time over all runs of all requests, and divides by their number. A language model runs
-# prompts and single tokens through one compiled model, so that after one prefill each decode step has a share of it: its operators look fifty times slower
-# after nine tokens, 25 times after nineteen, as if they became faster. A slow first inference stays in it too. There is no reset: keep mean x number of runs
-# from before and subtract it, or compile the model once more for the phase that you measure.
+# prompts and single tokens through one compiled model, so that after one prefill each decode step has a share of it: its operators look 25 to 50 times slower
+# after nine tokens and half of that after nineteen, as if they became faster. A slow first inference stays in it too. There is no reset: keep mean x number
+# of runs from before and subtract it, or compile the model once more for the phase that you measure.
 #
 # Four products of 512 by 512, a prompt of 1024 tokens, one thread. Seen on 2026-11-30 with Python 3.11, openvino 2026.4.1, numpy 2.4.6:
 #   decode takes 97 us; in a model of its own 72 us by the counters
