@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# XProf 2.22.3 cuts kernel statistics at 1,000 rows and framework statistics at 500: of a decode step of 80 layers 38 and 56 % of the time are in no row.
+# XProf 2.24.2 cuts kernel statistics at 1,000 rows and framework statistics at 500: of a decode step of 80 layers 38 and 56 % of the time are in no row.
 #
 # A row is a kernel by name, launch and operation. XLA names fusions and operations anew for each layer that is written out (no jax.lax.scan): 80 layers of 25
 # kernels are 2,000 rows. Those with the least time are dropped before the table is made, so also from what the page exports, with no row for the rest and no
 # word. In decode that is not a tail but most of the small kernels, which are what one looks for: here they are 60 % of the time and seem 36 %, and matrix
 # products seem 64 % where they are 40 %. "GPU TensorCore utilization" comes from the same list. The HLO statistics have all rows; take sums from there.
 #
-# Needs no GPU. Seen on 2026-11-30 with xprof 2.22.3, Python 3.11:
+# Needs no GPU. Seen on 2026-11-30 with xprof 2.24.2, Python 3.11:
 #   ran: 2000 kernels, 8000 us, 40 % in products
 #   kernel_stats: 1000 kernels, 5000 us, 64 % in products
 #   framework_op_stats: 499 operations, 3497 us
@@ -15,7 +15,7 @@ set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 python3 -m venv "$dir/venv"
-"$dir/venv/bin/pip" install -q --disable-pip-version-check xprof==2.22.3
+"$dir/venv/bin/pip" install -q --disable-pip-version-check xprof==2.24.2
 cat >"$dir/many.py" <<'PY'
 import json
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# XProf 2.22.3 draws the roofline of an RTX PRO 6000 Blackwell at 4.0 PFLOP/s of dense BF16, and a GB10's at 0.95: eight times what they can do.
+# XProf 2.24.2 draws the roofline of an RTX PRO 6000 Blackwell at 4.0 PFLOP/s of dense BF16, and a GB10's at 0.95: eight times what they can do.
 #
 # It knows the FLOP of a cycle and SM by compute capability, up to 10.0 (B200: 8192). For a capability that it does not know it takes the one below: 12.0 and
 # 12.1 (RTX PRO, GeForce RTX 50, DGX Spark) become a B200 at another clock, while their SMs do 1024, or 512 in a GeForce. The ridge is then at 2,249 FLOP a
 # byte instead of 281, prefill is "bound by HBM" at nearly any length, and a product at full speed has 12 % of the optimal rate. A line in the server's log
 # says that the capability was "not found"; the page does not. Take the peak from the data sheet, 504 TFLOP/s for an RTX PRO 6000.
 #
-# Needs no GPU. Seen on 2026-11-30 with xprof 2.22.3, Python 3.11:
+# Needs no GPU. Seen on 2026-11-30 with xprof 2.24.2, Python 3.11:
 #   H200 (9.0): 1071 TFLOP/s, 4096 FLOP a cycle and SM, ridge at 218
 #   B200 (10.0): 2382 TFLOP/s, 8192 FLOP a cycle and SM, ridge at 298
 #   RTX PRO 6000 (12.0): 4030 TFLOP/s, 8192 FLOP a cycle and SM, ridge at 2249
@@ -15,7 +15,7 @@ set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 python3 -m venv "$dir/venv"
-"$dir/venv/bin/pip" install -q --disable-pip-version-check xprof==2.22.3
+"$dir/venv/bin/pip" install -q --disable-pip-version-check xprof==2.24.2
 cat >"$dir/roofline.py" <<'PY'
 import json
 import os

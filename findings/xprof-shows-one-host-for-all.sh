@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# XProf 2.22.3 shows the host that you look at first for every host: the slow rank has the figures of the fast one.
+# XProf 2.24.2 shows the host that you look at first for every host: the slow rank has the figures of the fast one.
 #
 # A session's folder has one .xplane.pb for each host, and its page and API let you choose one. What XProf makes of your choice it saves in that folder as
 # ALL_HOSTS.op_stats_v2.pb, whichever host it was, and takes it for every later single host: kernels, framework and HLO operations, roofline. Of three hosts
@@ -7,14 +7,14 @@
 # digit. "ALL_HOSTS" is right, and after it each single host shows the rows of all. Ask with use_saved_result=false, which the page does not do by itself,
 # or give each host a folder of its own.
 #
-# Asks XProf's own server, as its page does; needs no GPU. Seen on 2026-11-30 with xprof 2.22.3, Python 3.11:
+# Asks XProf's own server, as its page does; needs no GPU. Seen on 2026-11-30 with xprof 2.24.2, Python 3.11:
 #   asked in turn: 100 us, 100 us, 100 us
 #   with use_saved_result=false: 100 us, 200 us, 300 us
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 python3 -m venv "$dir/venv"
-"$dir/venv/bin/pip" install -q --disable-pip-version-check xprof==2.22.3
+"$dir/venv/bin/pip" install -q --disable-pip-version-check xprof==2.24.2
 cat >"$dir/hosts.py" <<'PY'
 import gzip, json, os, socket, subprocess, sys, time, urllib.request
 
