@@ -5,7 +5,7 @@
 # ALL_HOSTS.op_stats_v2.pb, whichever host it was, and takes it for every later single host: kernels, framework and HLO operations, roofline. Of three hosts
 # whose kernel takes 10, 20 and 30 us all show 10, or 30 if you begin with that one: who looks for the late rank finds ranks that are alike to the last
 # digit. "ALL_HOSTS" is right, and after it each single host shows the rows of all. Ask with use_saved_result=false, which the page does not do by itself,
-# or give each host a folder of its own.
+# give each host a folder of its own, or take the command line (xprof get_hlo_stats --host=host1), which has each host's own figures.
 #
 # Asks XProf's own server, as its page does; needs no GPU. Seen on 2026-11-30 with xprof 2.24.2, Python 3.11:
 #   asked in turn: 100 us, 100 us, 100 us
