@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# proton-viewer of Triton 3.6.0 leaves the slowest kernel out of its sorted list, and out of a comparison the kernel that lost most.
+# proton-viewer of Triton 3.6.0 leaves the slowest kernel out of its sorted list, and in a comparison the one that slowed down most.
 #
 # --print-sorted sorts all frames by the metric and skips the first row, which is to be ROOT. But only by a sum is ROOT the first. By average time, FLOP/s or
-# utilisation it is a kernel, and in a comparison (-diff) where the whole became faster it is the one that got slower most: the list begins with what did not
+# utilisation it is a kernel, and in a comparison (-diff) where the whole became faster it is the one that slowed down most: the list begins with what did not
 # change. A kernel that is gone in the second profile, as after a fusion, is "nan" there instead of minus its time, and last. Read the tree above the list,
 # which has all frames, and compute what is gone yourself.
 #
