@@ -58,6 +58,7 @@ func TestSummaryGain(t *testing.T) {
 		{nil, 40e6, 80e6, false, "100 -> 60.0 ms per pass at best", ""},
 		{nil, 0, 80e6, false, "less than 1 % of 100 ms per pass", ""},
 		{tokens, 84e6, 100e6, true, "6.25 -> 1.00 ms/token at best", "; with launches free it takes 1.00 ms/token, by the critical path: the CPU then runs ahead, so other idle time goes too"},
+		{nil, 0, 80e6, true, "less than 1 % of 100 ms per pass", "; with launches free it still takes 100 ms per pass, by the critical path"},
 		{tokens, 84.2e6, 100e6, false, "6.25 ms -> 988 us/token at best", ""},
 	} {
 		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns+" pass_saving_ns pass_span_ns is_by_path", append(findingRow("launch-bound", "decode", 290*ms, nil), c.saving, c.span, c.isByPath)))

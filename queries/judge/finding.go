@@ -36,7 +36,7 @@ type Finding struct {
 
 // found is what its words need.
 func (x Finding) found() findings.Found {
-	return findings.Found{Stage: x.Stage, Subject: x.Subject, SavingNs: x.SavingNs, Passes: x.Passes}
+	return findings.Found{Stage: x.Stage, Subject: x.Subject, SavingNs: x.SavingNs, Passes: x.Passes, IsByPath: x.IsByPath}
 }
 
 // Numbers are the figures by name, as JSON has them.

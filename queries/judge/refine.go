@@ -35,7 +35,11 @@ func (s *summariser) refineAll(list []Finding) (err error) {
 		err = errors.Join(err, s.refine(&list[i]))
 		x := &list[i]
 		if x.Gain = s.gainOf(*x); x.IsByPath {
-			x.Evidence += fmt.Sprintf("; with launches free it takes %s%s, by the critical path", DurationText(x.Gain.ThenNs), x.Gain.unit())
+			takes := "takes"
+			if DurationText(x.Gain.ThenNs) == DurationText(x.Gain.NowNs) {
+				takes = "still takes"
+			}
+			x.Evidence += fmt.Sprintf("; with launches free it %s %s%s, by the critical path", takes, DurationText(x.Gain.ThenNs), x.Gain.unit())
 			if own, is := x.Figures.(interface{ Usual() float64 }); is && DurationText(x.PassSavingNs) != DurationText(own.Usual()) && x.PassSavingNs > own.Usual() {
 				x.Evidence += ": the CPU then runs ahead, so other idle time goes too"
 			}

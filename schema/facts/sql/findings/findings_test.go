@@ -83,6 +83,22 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// TestMedianPass holds that what a pass would be shorter by is said once: of launches the critical path says it, where it is known.
+func TestMedianPass(t *testing.T) {
+	figures, err := findings.ReadFigures("launch-bound", `{"busy_ratio":0.5,"launch_ns":5e6,"launch_delay_ns":0,"launch_latency_ns":0,"max_ns":2e6,"median_ns":1e6,"pass_count":4,"single_count":0,"single_ns":0,"replay_count":0,"graph_ratio":0}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for isByPath, want := range map[bool]string{
+		false: "; up to 2.00 ms per pass over 4 passes; without it the median pass is 1.00 ms shorter",
+		true:  "; up to 2.00 ms per pass over 4 passes; 1.00 ms in the median pass",
+	} {
+		if got := figures.Words(findings.Found{Stage: "decode", SavingNs: 5e6, Passes: 4, IsByPath: isByPath}); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want it to end in %q", got, want)
+		}
+	}
+}
+
 // TestFigures holds that figures are exactly those of their rule.
 func TestFigures(t *testing.T) {
 	for _, r := range findings.Rules {

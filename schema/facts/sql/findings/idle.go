@@ -132,8 +132,11 @@ func (p passTimes) isOnce(total float64) bool { return p.PassCount > 1 && p.MaxN
 
 func (p passTimes) spreadOf(x Found, total float64) string {
 	median := "without it the median pass is " + say.Time(p.MedianNs) + " shorter"
-	if p.MedianNs == 0 {
+	switch {
+	case p.MedianNs == 0:
 		median = "the median pass is no longer for it"
+	case x.IsByPath:
+		median = say.Time(p.MedianNs) + " in the median pass"
 	}
 	switch {
 	case x.Stage == "" || p.PassCount <= 1:
