@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # vllm-router 0.1.17 has every worker tokenize every prompt before it picks one, and no engine's time to first token has the wait in it.
 #
-# Its default policy, cache_aware, matches prefixes by tokens now. It has no tokenizer: it sends each chat to /v1/chat/completions/render of all workers at
-# once, waits for all answers, and then sends the same text to one of them, which tokenizes it again. With N replicas a prompt is tokenized N + 1 times, by
-# processes that also stream answers: more replicas do not make that cheaper, and the busiest of them sets when a request of any other can begin. What has
-# not answered after 1 s is given up, and the request routed as if nothing were known of its prefix. The engine's TTFT (vllm:time_to_first_token_seconds)
-# and queue begin only then. vllm_router_kv_routing_inputs_total counts the answers that came ("render") and those that did not. With --policy
-# consistent_hash, power_of_two or round_robin nothing is asked.
+# Its default policy, cache_aware, matches tokens and leaves tokenizing to vLLM (with --enable-scale-out): it sends each chat to /v1/chat/completions/render
+# of all workers at once, waits for all answers, and then sends the same text to one of them, which tokenizes it again. With N replicas a prompt is tokenized
+# N + 1 times, by processes that also stream answers: more replicas do not make that cheaper, and the busiest of them sets when a request of any other can
+# begin. What has not answered after 1 s is given up, and the request routed as if nothing were known of its prefix. The engine's TTFT
+# (vllm:time_to_first_token_seconds) and queue begin only then. vllm_router_kv_routing_inputs_total counts the answers that came ("render") and those that did
+# not. With --policy consistent_hash, power_of_two or round_robin nothing is asked.
 #
 # Seen on 2026-11-30 with Python 3.11, vllm-router 0.1.17, four workers that need 0.5 s for a prompt's first token:
 #   default, one worker busy for 0.5 s: 3 chats tokenized 12 times before they were routed, first token after 1.0 s
