@@ -315,6 +315,8 @@ func TestPitfalls(t *testing.T) {
 	const report = "results:\n  request_performance:\n    aggregate:\n      latency:\n        inter_token_latency: {units: s/token, mean: 0.01, p99p9: 0.02}\n        time_to_first_token: {units: ms, mean: 50}\n" +
 		"      requests: {total: 20, failures: 4, incomplete: 1}\n      throughput:\n        request_rate: {units: queries/s, mean: 2.5}\nrun:\n  time: {duration: PT1M2.5S}\nversion: 0.2.1\n"
 	const sgl = `{"backend": "sglang", "dataset_name": "random", "request_rate": "inf", "random_input_len": 8, "random_range_ratio": 0, "completed": 2, "mean_itl_ms": 30, "mean_tpot_ms": 10, "accept_length": 3.0625}`
+	const textless = `"total_input_tokens": 16, "total_output_tokens": 40, "request_throughput": 2, "output_throughput": 20, "total_throughput": 28, "mean_ttft_ms": 25, "mean_e2e_latency_ms": 120, ` +
+		`"input_lens": [8, 8], "output_lens": [20, 20], "ttfts": [0.05, 0.0], "itls": [[0.01, 0.01], []]`
 	for in, want := range map[[2]string]string{
 		{"evalscope", scope}: "evalscope|||| 1500000000 0 4 - - - true 2 - - - - percentiles are not known: they are in benchmark_percentile.json, which does not lie next to it",
 		{"llm-d", report}: "llm-d|||| 62500000000 15 4 - - - - - - 2.5 - - ttft time_to_first_token: 50000000 - - - - - - - - " +
@@ -323,6 +325,11 @@ func TestPitfalls(t *testing.T) {
 			"itl inter_token_latency: 10000000 - - - - - - 20000000 -",
 		{"sglang-bench", sgl}: "sglang-bench||sglang|| - 2 - - - - true - - - - - tpot tpot: 10000000 - - - - - - - - itl itl: 30000000 - - - - - - - - " +
 			"accept_length is 3.06: so many tokens come of a step of speculative decoding, which explains an ITL above TPOT",
+		{"sglang-bench", strings.Replace(sgl, `"accept_length": 3.0625`, textless, 1)}: "sglang-bench||sglang|| - 1 1 16 - - true - - - - - itl itl: 30000000 - - - - - - - - " +
+			"no text came of 1 of 2 requests, as of a chat that fails within its stream: SGLang counts each as a success with a TTFT of 0 and all tokens that it asked for. " +
+			"They count as failed, and ttft, tpot, e2e, output tokens and throughput are not stored the requests one by one are not stored: some of them have no text",
+		{"sglang-bench", strings.Replace(sgl, `"accept_length": 3.0625`, `"total_output_tokens": 40, "total_output_tokens_retokenized": 20`, 1)}: "sglang-bench||sglang|| - 2 - - 40 - true - - - - - tpot tpot: 10000000 - - - - - - - - itl itl: 30000000 - - - - - - - - " +
+			"40 output tokens are counted, and the text that came has 20: unless the model thinks first, answers failed within their stream or ended early, and TTFT, TPOT and tokens per second look better than they are",
 		{"guidellm", guide + `]}`}: "guidellm|constant||| 4000000000 0 3 - - 2.5 false - - - - - " +
 			"1 requests had not ended when the benchmark did: they count neither as completed nor as failed request_latency is not stored: it is 0 in all of its figures, so no request had such a time",
 		{"guidellm", guide + `, {"config": {"strategy": {"type_": "throughput"}}, "start_time": 1795822286.9}]}`}: "guidellm|constant||| 4000000000 0 3 - - 2.5 false - - - - - " +

@@ -43,11 +43,39 @@ var sglang = generator{
 	form: "sglang-bench", is: isSGLang, times: clientTimes,
 	names: theirs + "label=tag backend=backend model=model_id,server_info/served_model_name,server_info/model_path mean_concurrency=concurrency",
 	also: func(p *parser) {
+		if n := p.textless(); n > 0 && p.b.Completed != nil && n <= *p.b.Completed {
+			p.warn(fmt.Sprintf("no text came of %d of %d requests, as of a chat that fails within its stream: SGLang counts each as a success with a TTFT of 0 and all tokens that it asked for. "+
+				"They count as failed, and ttft, tpot, e2e, output tokens and throughput are not stored", n, *p.b.Completed))
+			for name := range p.f {
+				if strings.HasSuffix(name, "_ttft_ms") || strings.HasSuffix(name, "_tpot_ms") || strings.HasSuffix(name, "_e2e_latency_ms") {
+					p.f[name] = nil
+				}
+			}
+			p.b.Completed, p.b.Failed = new(*p.b.Completed-n), new(n)
+			p.b.OutputTokens, p.b.RequestsPerS, p.b.OutputTokensPerS, p.b.TotalTokensPerS = nil, nil, nil, nil
+			p.lists.refuse("some of them have no text")
+		} else if text := p.number(0, "total_output_tokens_retokenized"); text != nil && p.b.OutputTokens != nil && float64(*p.b.OutputTokens) > unseen**text {
+			p.warn(fmt.Sprintf("%d output tokens are counted, and the text that came has %.0f: unless the model thinks first, answers failed within their stream or ended early, and TTFT, TPOT and tokens per second look better than they are", *p.b.OutputTokens, *text))
+		}
 		p.client()
 		if v := p.number(0, "accept_length"); v != nil && *v > 1 {
 			p.warn(fmt.Sprintf("accept_length is %.3g: so many tokens come of a step of speculative decoding, which explains an ITL above TPOT", *v))
 		}
 	},
+}
+
+// textless counts the requests that SGLang takes for successes though no text came, in a file with details: only text ends the time to the first token.
+func (p *parser) textless() (n int64) {
+	tokens, ttft := p.lists.values["output_lens"], p.lists.values["ttfts"]
+	if p.lists.fault != "" || len(tokens) != len(ttft) {
+		return 0
+	}
+	for i := range tokens {
+		if tokens[i] > 0 && ttft[i] == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // client reads what a table does not say. Without a request that succeeded all figures are 0, and none is a measurement.
@@ -321,7 +349,7 @@ var inferencePerf = generator{
 	},
 }
 
-// unseen is by which factor the server's tokens of an answer may be above those that inference-perf counts in its text.
+// unseen is by which factor the tokens that are counted for answers may be above those of the text that came.
 const unseen = 1.2
 
 // inferencePerfTimes are the times of a request, as inference-perf computes its figures of them.
