@@ -98,7 +98,7 @@ func TestFactFiles(t *testing.T) {
 }
 
 // plain are columns of numbers that measure nothing or count what their name says.
-var plain = []string{"rank", "part", "first_nth", "last_nth", "gpu_nth", "match_nth", "node", "pass", "calls", "captured_calls", "pass_calls", "instances", "gpu_instances", "passes", "warmup_passes", "replays", "kernels_per_replay", "queued", "samples", "sources", "rows",
+var plain = []string{"rank", "part", "first_nth", "last_nth", "gpu_nth", "match_nth", "node", "pass", "calls", "captured_calls", "pass_calls", "instances", "gpu_instances", "passes", "warmup_passes", "replays", "kernels_per_replay", "queued", "samples", "sources", "gpus", "rows",
 	"pid", "blocks", "most_blocks", "plan_rank", "tid", "device", "context", "stream", "priority", "mean", "median", "std", "min", "max", "kernel_calls", "window",
 	"gpu_span_tokens_per_s", "alone_tokens_per_s", "launch", "launches", "nth", "step", "model", "layer", "hidden_size", "vocab_size", "window_size", "bits", "candidates", "timeline_calls", "depth", "waves", "stall_cycles", "intensity", "ridge", "value", "repeat", "exit_code", "busy_samples", "invocation",
 	"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "deviation_ns2", "computed", "row_number", "column_number", "table_number", "benchmark", "request", "target_requests_per_s", "requests_per_s", "output_tokens_per_s", "total_tokens_per_s", "tokens_per_s", "decode_tokens_per_s",

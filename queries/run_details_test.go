@@ -41,8 +41,8 @@ func TestRunGPUs(t *testing.T) {
 		"kernels|1|NVIDIA H200", "model|~|~", "nccl2|2|NVIDIA H200", "ncu-lines|1|NVIDIA H200", "ranks|2|NVIDIA H200")
 	testkit.Expect(t, w, "SELECT run FROM (SELECT run, gpus FROM run_list(top := 0) EXCEPT SELECT run, gpus FROM runs)")
 	idle := testkit.Warehouse(t, testkit.Run{Name: "idle", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}, Facts: []string{"used_gpu"},
-		SQL: "INSERT INTO device SELECT * REPLACE (device_id + 2 AS device_id, NULL AS uuid) FROM device WHERE run_id = $run"})
-	testkit.Expect(t, idle, "SELECT gpus, (SELECT count(*) FROM device) FROM runs", "2|4")
+		SQL: "INSERT INTO device SELECT * REPLACE (device_id + 2 AS device_id, 'NVIDIA T400' AS name, NULL AS uuid) FROM device WHERE run_id = $run"})
+	testkit.Expect(t, idle, "SELECT gpus, device, (SELECT count(*) FROM device) FROM runs", "2|NVIDIA H200|4")
 	late := testkit.Warehouse(t, testkit.Run{Name: "late", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}, Facts: []string{"timeline"}})
 	testkit.Expect(t, late, "SELECT gpus, device FROM runs", "~|NVIDIA H200") // its facts are not stored yet
 }

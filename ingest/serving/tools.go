@@ -43,20 +43,7 @@ var sglang = generator{
 	form: "sglang-bench", is: isSGLang, times: clientTimes,
 	names: theirs + "label=tag backend=backend model=model_id,server_info/served_model_name,server_info/model_path mean_concurrency=concurrency",
 	also: func(p *parser) {
-		if n := p.textless(); n > 0 && p.b.Completed != nil && n <= *p.b.Completed {
-			p.warn(fmt.Sprintf("no text came of %d of %d requests, as of a chat that fails within its stream: SGLang counts each as a success with a TTFT of 0 and all tokens that it asked for. "+
-				"They count as failed, and ttft, tpot, e2e, output tokens and throughput are not stored", n, *p.b.Completed))
-			for name := range p.f {
-				if strings.HasSuffix(name, "_ttft_ms") || strings.HasSuffix(name, "_tpot_ms") || strings.HasSuffix(name, "_e2e_latency_ms") {
-					p.f[name] = nil
-				}
-			}
-			p.b.Completed, p.b.Failed = new(*p.b.Completed-n), new(n)
-			p.b.OutputTokens, p.b.RequestsPerS, p.b.OutputTokensPerS, p.b.TotalTokensPerS = nil, nil, nil, nil
-			p.lists.refuse("some of them have no text")
-		} else if text := p.number(0, "total_output_tokens_retokenized"); text != nil && p.b.OutputTokens != nil && float64(*p.b.OutputTokens) > unseen**text {
-			p.warn(fmt.Sprintf("%d output tokens are counted, and the text that came has %.0f: unless the model thinks first, answers failed within their stream or ended early, and TTFT, TPOT and tokens per second look better than they are", *p.b.OutputTokens, *text))
-		}
+		p.withoutText()
 		p.client()
 		if v := p.number(0, "accept_length"); v != nil && *v > 1 {
 			p.warn(fmt.Sprintf("accept_length is %.3g: so many tokens come of a step of speculative decoding, which explains an ITL above TPOT", *v))
@@ -64,7 +51,28 @@ var sglang = generator{
 	},
 }
 
-// textless counts the requests that SGLang takes for successes though no text came, in a file with details: only text ends the time to the first token.
+// withoutText puts right that SGLang takes requests for successes of which no text came, or less than it asked for: with details they are known.
+func (p *parser) withoutText() {
+	b := &p.b
+	if n := p.textless(); b.Completed != nil && n > 0 && n <= *b.Completed {
+		p.warn(fmt.Sprintf("no text came of %d of %d requests, as of a chat that fails within its stream: SGLang counts each as a success with a TTFT of 0 and all tokens that it asked for. "+
+			"They count as failed, and ttft, tpot, e2e, output tokens and throughput are not stored", n, *b.Completed))
+		for name := range p.f {
+			if strings.HasSuffix(name, "_ttft_ms") || strings.HasSuffix(name, "_tpot_ms") || strings.HasSuffix(name, "_e2e_latency_ms") {
+				p.f[name] = nil
+			}
+		}
+		b.Completed, b.Failed = new(*b.Completed-n), new(n)
+		b.OutputTokens, b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = nil, nil, nil, nil
+		p.lists.refuse("some of them have no text")
+		return
+	}
+	if text := p.number(0, "total_output_tokens_retokenized"); text != nil && b.OutputTokens != nil && float64(*b.OutputTokens) > unseen**text {
+		p.warn(fmt.Sprintf("%d output tokens are counted, and the text that came has %.0f: unless the model thinks first, answers failed within their stream or ended early, and TTFT, TPOT and tokens per second look better than they are", *b.OutputTokens, *text))
+	}
+}
+
+// textless counts, in a file with details, the requests of which no text came: only text ends the time to the first token.
 func (p *parser) textless() (n int64) {
 	tokens, ttft := p.lists.values["output_lens"], p.lists.values["ttfts"]
 	if p.lists.fault != "" || len(tokens) != len(ttft) {

@@ -220,6 +220,7 @@ type threadRow struct {
 	PID      *int64 `col:"pid"`
 	TID      *int64 `col:"tid"`
 	Thread   string `col:"thread"`
+	Rank     *int64 `col:"rank"`
 }
 
 // callRow is a row of timeline-calls.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
@@ -21,6 +22,7 @@ type timelineThread struct {
 	Known [][2]int64 `json:"known,omitempty"` // [start, end] of the stretches whose calls are there
 
 	key     threadKey
+	rank    int64 // -1 when unknown
 	last    int64
 	covered int64 // ns of the timeline in ranges
 	until   int64
@@ -36,6 +38,12 @@ const (
 // layThreads puts ranges and calls in the lines of their threads, those with calls first, and says which are not drawn.
 func (d *TimelineData) layThreads(rows timelineRows) string {
 	d.Threads = []*timelineThread{}
+	for _, r := range rows.ranges {
+		d.addRank(r.threadRow)
+	}
+	for _, c := range rows.calls {
+		d.addRank(c.threadRow)
+	}
 	threads := map[threadKey]*timelineThread{}
 	unseen, calls := d.layRanges(rows.ranges, threads), d.layCalls(rows, threads)
 	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int {
@@ -46,7 +54,7 @@ func (d *TimelineData) layThreads(rows timelineRows) string {
 		unseen = append(unseen, fmt.Sprintf("Of %d threads, the %d that launch or have most time in ranges are drawn.", all, mostThreads))
 	}
 	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int { // ranks in their order
-		return cmp.Or(cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.key[1], b.key[1]))
+		return cmp.Or(cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.rank, b.rank), cmp.Compare(a.key[1], b.key[1]))
 	})
 	d.link(threads)
 	return strings.Join(append(unseen, calls...), " ")
@@ -75,18 +83,32 @@ func (d *TimelineData) layRanges(ranges []rangeRow, threads map[threadKey]*timel
 func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r threadRow) *timelineThread {
 	key := r.key()
 	if threads[key] == nil {
-		threads[key] = &timelineThread{key: key, Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}}
+		threads[key] = &timelineThread{key: key, Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}, rank: frame.Or(r.Rank, -1)}
 		d.Threads = append(d.Threads, threads[key])
 	}
 	return threads[key]
 }
 
+func (d *TimelineData) addRank(r threadRow) {
+	if r.Rank != nil {
+		d.ranks[*r.Rank] = true
+	}
+}
+
+// threadName names a thread, and by its rank whose it is where the timeline has several.
 func (d *TimelineData) threadName(r threadRow) string {
-	name := "Thread " + numberOr(r.TID, "unknown")
-	if r.Thread != "" {
+	number := numberOr(r.TID, "unknown")
+	name := "Thread " + number
+	if rest, isNumbered := strings.CutPrefix(r.Thread, "thread "+number+" "); isNumbered { // as PyTorch names them
+		name += " " + typeset.Neutral(rest)
+	} else if r.Thread != "" {
 		name += " " + typeset.Neutral(r.Thread)
 	}
-	name += " of process " + numberOr(r.PID, "unknown")
+	if r.Rank != nil && len(d.ranks) > 1 {
+		name += fmt.Sprintf(" of rank %d", *r.Rank)
+	} else {
+		name += " of process " + numberOr(r.PID, "unknown")
+	}
 	if len(d.sources) > 1 {
 		name += fmt.Sprintf(", source %d", r.SourceID)
 	}

@@ -284,9 +284,9 @@ func TestStageWindowOfGPUs(t *testing.T) {
 func TestTimelineRanges(t *testing.T) {
 	tl := rendertest.ReportTimeline()
 	tl.Calls = nil
-	columns := "source_id pid tid thread depth start_ns duration_ns name domain range_count"
+	columns := "source_id pid tid thread depth start_ns duration_ns name domain range_count rank"
 	row := func(tid, depth, start, long int64, name, domain string) []any {
-		return []any{int64(1), int64(9), tid, nil, depth, start, long, name, domain, int64(4000)}
+		return []any{int64(1), int64(9), tid, nil, depth, start, long, name, domain, int64(4000), nil}
 	}
 	tl.Ranges = rendertest.FrameOf("timeline-ranges", columns, row(8, 0, 1990, 5, "late", ""), row(9, 0, 500, 1000, "a", ""), row(9, 6, 1000, 100, "deep", ""),
 		row(9, 1, 1100, 200, "b", "NCCL"), row(9, 0, 900_000, 1, "after", ""), row(9, 0, 1, 2, "before", ""))
@@ -312,7 +312,7 @@ func TestTimelineRanges(t *testing.T) {
 	}
 	tl.Ranges.Rows = nil
 	for tid := range int64(mostThreads + 3) {
-		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3)})
+		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3), nil})
 	}
 	if unseen, err = threadsOf(d, tl); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 18 t of process 9" || unseen != "Of 19 threads, the 16 that launch or have most time in ranges are drawn." {
 		t.Errorf("of many threads: %v, %d, %s", err, len(d.Threads), unseen)
@@ -329,6 +329,13 @@ func TestTimelineRanges(t *testing.T) {
 	}
 	if want := []string{"Thread 3 t of process 1", "Thread 5 t of process 2", "Thread 4 t of process 2", "Thread 7 t of process 3", "Thread 6 t of process 3"}; !slices.Equal(processes, want) {
 		t.Errorf("threads of processes are %q, not %q", processes, want)
+	}
+	for _, r := range tl.Ranges.Rows { // ranks of which the last began first
+		r[len(r)-1] = 20 - r[1].(int64)
+	}
+	tl.Ranges.Rows[3][3] = "thread 3 (python3)"
+	if _, err = threadsOf(d, tl); err != nil || d.Threads[0].Label != "Thread 18 t of rank 11" || d.Threads[15].Label != "Thread 3 (python3) of rank 19" {
+		t.Errorf("threads of ranks: %v, %q, %q", err, d.Threads[0].Label, d.Threads[15].Label)
 	}
 }
 

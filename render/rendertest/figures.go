@@ -90,12 +90,12 @@ func ReportTimeline() *judge.Timeline {
 			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1000), int64(40), Breakout, Breakout, int64(1), int64(9), int64(900)},
 			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "kernel", int64(1040), int64(30), "gemm", nil, int64(1), nil, nil},
 			[]any{int64(1), int64(1), int64(0), int64(9), int64(7), "copy", int64(1080), int64(20), Breakout, Breakout, int64(1), int64(9), int64(1010)}),
-		Calls: FrameOf("timeline-calls", "source_id pid tid thread kind api start_ns duration_ns is_launch call_count is_short_hidden",
-			[]any{int64(1), int64(9), int64(9), Breakout, "launch", Breakout, int64(900), int64(50), true, int64(4), true},
-			[]any{int64(1), int64(9), int64(9), Breakout, "sync", Hostile, int64(960), int64(45), false, int64(4), true},
-			[]any{int64(1), int64(9), int64(9), Breakout, "copy", Breakout, int64(1010), int64(20), true, int64(4), true}),
-		Ranges: FrameOf("timeline-ranges", "source_id pid tid thread depth start_ns duration_ns name domain range_count",
-			[]any{int64(1), int64(9), int64(9), Breakout, int64(0), int64(500), int64(1000), Breakout, Breakout, int64(2)}),
+		Calls: FrameOf("timeline-calls", "source_id pid tid thread kind api start_ns duration_ns is_launch call_count is_short_hidden rank",
+			[]any{int64(1), int64(9), int64(9), Breakout, "launch", Breakout, int64(900), int64(50), true, int64(4), true, nil},
+			[]any{int64(1), int64(9), int64(9), Breakout, "sync", Hostile, int64(960), int64(45), false, int64(4), true, nil},
+			[]any{int64(1), int64(9), int64(9), Breakout, "copy", Breakout, int64(1010), int64(20), true, int64(4), true, nil}),
+		Ranges: FrameOf("timeline-ranges", "source_id pid tid thread depth start_ns duration_ns name domain range_count rank",
+			[]any{int64(1), int64(9), int64(9), Breakout, int64(0), int64(500), int64(1000), Breakout, Breakout, int64(2), nil}),
 	}
 }
 

@@ -1,31 +1,29 @@
--- _run-gpu: The GPUs of each run.
+-- _run-gpu: The GPUs of each run: those that ran work; without a timeline, those that its sources name.
 -- grain: one run
 -- key: run_id
 -- columns:
 --   run_id: the run
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
---   gpu_count: number of GPUs that ran work; without a timeline, of those that its sources name; NULL when unknown
+--   gpu_count: number of GPUs; NULL when unknown
 
-WITH worked AS (
+WITH gpu AS (
     SELECT
-        u.run_id,
-        count(*) AS gpu_count
-    FROM used_gpu u
-    GROUP BY u.run_id
-), named AS (
-    SELECT
-        d.run_id,
-        string_agg(DISTINCT d.name, ', ' ORDER BY d.name) AS device,
-        count(DISTINCT d.device_id) AS gpu_count
+        coalesce(d.run_id, u.run_id) AS run_id,
+        coalesce(d.device_id, u.device_id) AS device_id,
+        d.name,
+        u.device_id IS NOT NULL AS is_used
     FROM device d
-    GROUP BY d.run_id
+    FULL JOIN used_gpu u ON u.run_id = d.run_id AND u.device_id = d.device_id
 )
 SELECT
-    coalesce(n.run_id, w.run_id) AS run_id,
-    n.device,
+    g.run_id,
     coalesce(
-        w.gpu_count,
-        CASE WHEN n.run_id NOT IN (SELECT s.run_id FROM source s WHERE s.kind IN ({'timelines'})) THEN n.gpu_count END
-    ) AS gpu_count
-FROM named n
-FULL JOIN worked w ON w.run_id = n.run_id
+        string_agg(DISTINCT g.name, ', ' ORDER BY g.name) FILTER (g.is_used),
+        string_agg(DISTINCT g.name, ', ' ORDER BY g.name)
+    ) AS device,
+    CASE
+        WHEN bool_or(g.is_used) THEN count(DISTINCT g.device_id) FILTER (g.is_used)
+        WHEN g.run_id NOT IN (SELECT s.run_id FROM source s WHERE s.kind IN ({'timelines'})) THEN count(DISTINCT g.device_id)
+    END AS gpu_count
+FROM gpu g
+GROUP BY g.run_id

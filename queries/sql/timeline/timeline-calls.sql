@@ -1,4 +1,4 @@
--- timeline-calls v1: CUDA calls of the threads that launched what timeline-kernels shows: each call that launched some of it, and the
+-- timeline-calls v2: CUDA calls of the threads that launched what timeline-kernels shows: each call that launched some of it, and the
 --     longest other calls. Other calls under 5 us have no row, unless ingest kept them. Covers, per window, the time from a thread's first
 --     launch to the end of its work.
 -- grain: one call
@@ -14,6 +14,7 @@
 --   pid: process
 --   tid: thread
 --   thread: thread name; NULL when it has none
+--   rank: rank of the process; NULL when unknown
 --   kind: launch (kernels and graphs), copy (copies and fills), sync (waits for the GPU) or other
 --   api: function
 --   start_ns: start of the call, from the start of the source
@@ -114,6 +115,7 @@ SELECT
     q.pid,
     q.tid,
     t.name AS thread,
+    coalesce(o.rank_id, s.rank_id)::BIGINT AS rank,
     _api_kind(n.name) AS kind,
     n.name AS api,
     q.start_ns,
@@ -123,5 +125,7 @@ SELECT
     EXISTS (SELECT 1 FROM api_duration d WHERE d.run_id = run) AS is_short_hidden
 FROM q
 JOIN api_name n ON n.run_id = run AND n.api_name_id = q.api_name_id
+JOIN source s ON s.run_id = run AND s.source_id = q.source_id
+LEFT JOIN process o ON o.run_id = run AND o.source_id = q.source_id AND o.pid = q.pid
 LEFT JOIN thread t ON t.run_id = run AND t.source_id = q.source_id AND t.pid = q.pid AND t.tid = q.tid
 ORDER BY q.source_id, q.pid, q.tid, q.start_ns, q.duration_ns DESC, n.name

@@ -1,4 +1,4 @@
--- timeline-ranges v1: The longest ranges (NVTX, record_function) of each capture with their nesting depth on the thread, for charts.
+-- timeline-ranges v2: The longest ranges (NVTX, record_function) of each capture with their nesting depth on the thread, for charts.
 -- grain: one range
 -- key: range_id
 -- notes: timelines range recorded
@@ -11,6 +11,7 @@
 --   pid: process
 --   tid: thread that began it
 --   thread: thread name; NULL when it has none
+--   rank: rank of the process; NULL when unknown
 --   depth: 0 when no range was open on its thread at its start, else greater than the depth of every open range. A start/end range is open
 --     on all threads of its process
 --   start_ns: CPU start time, from the start of the source
@@ -68,6 +69,7 @@ SELECT
     n.pid,
     n.tid,
     t.name AS thread,
+    coalesce(o.rank_id, s.rank_id)::BIGINT AS rank,
     greatest(d.depth, p.depth - 1) AS depth,
     n.start_ns,
     n.duration_ns,
@@ -79,5 +81,7 @@ SELECT
 FROM top_of d
 JOIN n ON n.range_id = d.range_id
 JOIN range_path p ON p.run_id = run AND p.path_id = n.path_id
+JOIN source s ON s.run_id = run AND s.source_id = n.source_id
+LEFT JOIN process o ON o.run_id = run AND o.source_id = n.source_id AND o.pid = n.pid
 LEFT JOIN thread t ON t.run_id = run AND t.source_id = n.source_id AND t.pid = n.pid AND t.tid = n.tid
 ORDER BY n.source_id, n.pid, n.tid, n.start_ns, depth, n.range_id
