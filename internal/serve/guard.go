@@ -105,7 +105,11 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 			return
 		}
 		defer leave()
-		next.ServeHTTP(w, r.WithContext(places.WithClient(r.Context(), client)))
+		passed := r.WithContext(places.WithClient(r.Context(), client))
+		if r.Body != http.NoBody {
+			passed.Body = io.NopCloser(r.Body) // a closed body has no rest to read
+		}
+		next.ServeHTTP(w, passed)
 	})
 }
 

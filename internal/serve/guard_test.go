@@ -299,20 +299,35 @@ func testTimed(t *testing.T) {
 func TestRefusedBody(t *testing.T) { synctest.Test(t, testRefusedBody) }
 
 func testRefusedBody(t *testing.T) {
-	server := &http.Server{Handler: Guard{}.wrap(http.NotFoundHandler())}
+	// As frameworks do that take so many bytes.
+	tooLarge := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(io.Discard, r.Body, 1<<10)
+		_ = r.Body.Close()
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}
+	server := &http.Server{Handler: Guard{}.wrap(http.HandlerFunc(tooLarge))}
 	l := pipes{make(chan net.Conn), make(chan struct{})}
 	served := make(chan error)
 	go func() { served <- server.Serve(l) }()
+	const refused, closed = "POST / HTTP/1.1\r\nHost: evil.example\r\n", "POST / HTTP/1.1\r\nHost: localhost\r\n"
 	for _, c := range []struct {
 		what    string
+		head    string
+		status  int
 		bytes   int
 		pause   time.Duration // in the middle
 		isTaken bool          // all of it
-	}{{"a slow body", 2 << 20, restTime / 2, true}, {"a body that stops", 2 << 20, time.Hour, false}, {"a body without an end", restBytes + 1<<20, 0, false}} {
+	}{
+		{"a slow body", refused, http.StatusMisdirectedRequest, 2 << 20, restTime / 2, true},
+		{"a body that stops", refused, http.StatusMisdirectedRequest, 2 << 20, time.Hour, false},
+		{"a body without an end", refused, http.StatusMisdirectedRequest, restBytes + 1<<20, 0, false},
+		{"a body that was closed", closed, http.StatusRequestEntityTooLarge, 2 << 20, restTime / 2, true},
+		{"the last body of a connection that was closed", closed + "Connection: close\r\n", http.StatusRequestEntityTooLarge, 100 << 10, restTime / 2, true},
+	} {
 		conn := l.dial()
 		sent := make(chan error, 1)
 		go func() {
-			_, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: %d\r\n\r\n", c.bytes)
+			_, err := fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n", c.head, c.bytes)
 			for i := 0; i < 2 && err == nil; i++ {
 				_, err = conn.Write(make([]byte, c.bytes/2))
 				time.Sleep(c.pause)
@@ -321,7 +336,7 @@ func testRefusedBody(t *testing.T) {
 		}()
 		began := time.Now()
 		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil || got.StatusCode != http.StatusMisdirectedRequest {
+		if err != nil || got.StatusCode != c.status {
 			t.Fatalf("%s: %v, %v", c.what, got, err)
 		}
 		if took := time.Since(began); took > restTime {
