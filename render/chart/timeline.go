@@ -52,7 +52,7 @@ type TimelineData struct {
 	workAt  map[[2]int64]int64
 	callAt  map[callKey]int64 // place among the calls of its thread
 	sources map[int64]bool
-	ranks   map[int64]bool  // whose threads are drawn
+	ranks   rankMap
 	clocks  map[int64]int64 // by source: what its clock shows more than the reference's
 }
 

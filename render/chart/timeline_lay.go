@@ -12,7 +12,7 @@ import (
 
 // layTimeline puts device work, passes and gaps in the lines of GPUs.
 func layTimeline(of timelineRows) (*TimelineData, error) {
-	d := &TimelineData{Parts: map[string]string{}, Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}, ranks: map[int64]bool{}}
+	d := &TimelineData{Parts: map[string]string{}, Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}, ranks: ranksOf(of)}
 	d.clocks = clocksOf(of.clocks, of.blocks)
 	from, until := edges(of.blocks, nil)
 	d.Part = (until-from)/of.parts + 1 // as the queries cut it

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
@@ -22,7 +21,7 @@ type timelineThread struct {
 	Known [][2]int64 `json:"known,omitempty"` // [start, end] of the stretches whose calls are there
 
 	key     threadKey
-	rank    int64 // -1 when unknown
+	rank    int64 // -1 where it does not tell threads apart
 	last    int64
 	covered int64 // ns of the timeline in ranges
 	until   int64
@@ -38,12 +37,6 @@ const (
 // layThreads puts ranges and calls in the lines of their threads, those with calls first, and says which are not drawn.
 func (d *TimelineData) layThreads(rows timelineRows) string {
 	d.Threads = []*timelineThread{}
-	for _, r := range rows.ranges {
-		d.addRank(r.threadRow)
-	}
-	for _, c := range rows.calls {
-		d.addRank(c.threadRow)
-	}
 	threads := map[threadKey]*timelineThread{}
 	unseen, calls := d.layRanges(rows.ranges, threads), d.layCalls(rows, threads)
 	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int {
@@ -83,19 +76,12 @@ func (d *TimelineData) layRanges(ranges []rangeRow, threads map[threadKey]*timel
 func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r threadRow) *timelineThread {
 	key := r.key()
 	if threads[key] == nil {
-		threads[key] = &timelineThread{key: key, Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}, rank: frame.Or(r.Rank, -1)}
+		threads[key] = &timelineThread{key: key, Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}, rank: d.ranks.order(r.SourceID, r.PID)}
 		d.Threads = append(d.Threads, threads[key])
 	}
 	return threads[key]
 }
 
-func (d *TimelineData) addRank(r threadRow) {
-	if r.Rank != nil {
-		d.ranks[*r.Rank] = true
-	}
-}
-
-// threadName names a thread, and by its rank whose it is where the timeline has several.
 func (d *TimelineData) threadName(r threadRow) string {
 	number := numberOr(r.TID, "unknown")
 	name := "Thread " + number
@@ -104,11 +90,7 @@ func (d *TimelineData) threadName(r threadRow) string {
 	} else if r.Thread != "" {
 		name += " " + typeset.Neutral(r.Thread)
 	}
-	if r.Rank != nil && len(d.ranks) > 1 {
-		name += fmt.Sprintf(" of rank %d", *r.Rank)
-	} else {
-		name += " of process " + numberOr(r.PID, "unknown")
-	}
+	name += " of " + d.ranks.member(r.SourceID, r.PID)
 	if len(d.sources) > 1 {
 		name += fmt.Sprintf(", source %d", r.SourceID)
 	}
@@ -144,4 +126,48 @@ func unseenRanges(asked, all int64, beside, deep int) []string {
 		return nil
 	}
 	return []string{"Ranges: " + strings.Join(said, "; ") + "."}
+}
+
+// process is one of a source.
+type process struct{ source, pid int64 }
+
+// rankMap has the ranks of processes where they tell them apart: of several ranks.
+type rankMap map[process]int64
+
+// ranksOf reads the ranks of the processes whose threads are known.
+func ranksOf(rows timelineRows) rankMap {
+	known, ranks := rankMap{}, map[int64]bool{}
+	add := func(r threadRow) {
+		if r.Rank != nil && r.PID != nil {
+			known[process{r.SourceID, *r.PID}], ranks[*r.Rank] = *r.Rank, true
+		}
+	}
+	for _, r := range rows.ranges {
+		add(r.threadRow)
+	}
+	for _, c := range rows.calls {
+		add(c.threadRow)
+	}
+	if len(ranks) < 2 {
+		return nil
+	}
+	return known
+}
+
+// member names a process: its rank, where that tells it apart.
+func (m rankMap) member(source int64, pid *int64) string {
+	if rank := m.order(source, pid); rank >= 0 {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return "process " + numberOr(pid, "unknown")
+}
+
+// order returns the rank of a process by which it is put among others; -1 where none is known.
+func (m rankMap) order(source int64, pid *int64) int64 {
+	if pid != nil {
+		if rank, known := m[process{source, *pid}]; known {
+			return rank
+		}
+	}
+	return -1
 }

@@ -47,7 +47,7 @@ func (d *TimelineData) layStreams(works []workRow, rows map[place]*timelineRow) 
 			name string
 		}
 	)
-	names := streamNames(works)
+	names := d.streamNames(works)
 	first := map[piece]int64{} // window that showed a piece of work first
 	lines := map[line]*timelineStream{}
 	for i, w := range works {
@@ -91,7 +91,7 @@ func (w workRow) stream() streamKey {
 }
 
 // streamNames calls the stream of each piece of work what tells it from the others of its GPU.
-func streamNames(works []workRow) []string {
+func (d *TimelineData) streamNames(works []workRow) []string {
 	type seen struct{ processes, contexts map[streamKey]bool }
 	at := map[place]seen{}
 	for _, w := range works {
@@ -112,7 +112,7 @@ func streamNames(works []workRow) []string {
 			names[i] += ", context " + on.context
 		}
 		if len(s.processes) > 1 {
-			names[i] += ", process " + on.process
+			names[i] += ", " + d.ranks.member(w.SourceID, w.PID)
 		}
 	}
 	return names

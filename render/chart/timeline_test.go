@@ -208,6 +208,14 @@ func TestTimelineStreamNames(t *testing.T) {
 			t.Errorf("the streams are %v, want %s", got, c.want)
 		}
 	}
+	tl.Ranges = rendertest.ReportTimeline().Ranges
+	range0 := tl.Ranges.Rows[0]
+	range1 := slices.Clone(range0)
+	range0[len(range0)-1], range1[1], range1[len(range1)-1] = int64(1), int64(10), int64(0)
+	tl.Kernels.Rows, tl.Ranges.Rows = [][]any{workRowOf(1, 7, at, 1, "k"), other, unknown}, [][]any{range0, range1}
+	if d, err := laid(tl); err != nil || len(d.Rows[0].Streams) != 3 || d.Rows[0].Streams[0].Name != "stream 7, rank 1" || d.Rows[0].Streams[1].Name != "stream 7, rank 0" || d.Rows[0].Streams[2].Name != "stream unknown, process unknown" {
+		t.Errorf("streams of ranks: %v, %+v", err, d.Rows[0].Streams)
+	}
 	tl.Kernels.Rows = [][]any{workRowOf(1, 7, at, 1, "k")}
 	tl.Kernels.Rows[0][2] = int64(5)
 	if _, err := laid(tl); err == nil || err.Error() != "query timeline-kernels: row 1 is of GPU 5 of source 1, which has no blocks" {
@@ -334,7 +342,10 @@ func TestTimelineRanges(t *testing.T) {
 		r[len(r)-1] = 20 - r[1].(int64)
 	}
 	tl.Ranges.Rows[3][3] = "thread 3 (python3)"
-	if _, err = threadsOf(d, tl); err != nil || d.Threads[0].Label != "Thread 18 t of rank 11" || d.Threads[15].Label != "Thread 3 (python3) of rank 19" {
+	if d, err = laid(tl); err == nil {
+		_, err = threadsOf(d, tl)
+	}
+	if err != nil || d.Threads[0].Label != "Thread 18 t of rank 11" || d.Threads[15].Label != "Thread 3 (python3) of rank 19" {
 		t.Errorf("threads of ranks: %v, %q, %q", err, d.Threads[0].Label, d.Threads[15].Label)
 	}
 }

@@ -26,17 +26,27 @@ export function groupsOf(about) {
       : group(`t${t.source_id}.${t.pid}.${t.tid}`, () => ({ label: `${from(t)}${t.thread?.startsWith(`thread ${t.tid}`) ? t.thread : `thread ${t.tid}${t.thread ? ` ${t.thread}` : ""}`}`, pid: t.pid, tid: t.tid, source: t.source_id }));
     g.tracks.push(t);
   }
-  for (const g of groups.values()) (g.device !== undefined ? deviceRows : threadRows)(g);
+  const member = memberNames(about.tracks);
+  for (const g of groups.values()) g.device !== undefined ? deviceRows(g, member) : threadRows(g);
   const gpus = [...groups.values()].filter((g) => g.device !== undefined), threads = [...groups.values()].filter((g) => g.device === undefined);
   for (const t of threads) t.isMinor = t.tracks.every((k) => k.kind === "profiler" || k.kind === "system");
   threads.sort((a, b) => a.source - b.source || a.isMinor - b.isMinor);
   return [...gpus, ...threads];
 }
 
-function deviceRows(g) {
+// memberNames gives a function that names the process of a track: by its rank, where the timeline has several.
+function memberNames(tracks) {
+  const ranks = new Map(tracks.filter((t) => t.rank !== undefined).map((t) => [`${t.source_id} ${t.pid}`, t.rank])), many = new Set(ranks.values()).size > 1;
+  return (t) => {
+    const rank = many ? ranks.get(`${t.source_id} ${t.pid}`) : undefined;
+    return rank === undefined ? `process ${t.pid}` : `rank ${rank}`;
+  };
+}
+
+function deviceRows(g, member) {
   const row = (kind, label, height, tracks, more) => g.rows.push({ kind, label, height, tracks, group: g, ...more });
   const whole = g.tracks.filter((t) => t.is_whole), passes = g.tracks.filter((t) => t.kind === "pass"), streams = new Map();
-  for (const t of passes) row("pass", passes.length > 1 ? `passes, process ${t.pid}` : "passes", 18, [t]);
+  for (const t of passes) row("pass", passes.length > 1 ? `passes, ${member(t)}` : "passes", 18, [t]);
   for (const kind of workKinds) for (const t of whole.filter((t) => t.kind === kind)) row("lane", laneNames[kind], 28, [t]);
   for (const t of g.tracks.filter((t) => t.kind === "gap")) row("gap", "longest gaps", 14, [t]);
   for (const t of g.tracks.filter((t) => !t.is_whole && workKinds.includes(t.kind))) {
@@ -47,7 +57,7 @@ function deviceRows(g) {
   const pids = has("pid"), contexts = has("context");
   for (const tracks of streams.values()) {
     const [t] = tracks;
-    row("stream", `${t.stream === undefined ? "stream unknown" : `stream ${t.stream}`}${pids ? `, process ${t.pid}` : ""}${contexts ? `, context ${t.context}` : ""}`, 18, tracks);
+    row("stream", `${t.stream === undefined ? "stream unknown" : `stream ${t.stream}`}${pids ? `, ${member(t)}` : ""}${contexts ? `, context ${t.context}` : ""}`, 18, tracks);
   }
   g.folded = { kind: "lane", label: "all work", height: 14, tracks: whole.filter((t) => workKinds.includes(t.kind)), group: g };
 }
