@@ -59,7 +59,7 @@ func NamesText(table, column string) bool {
 	return k != noID && k != processID
 }
 
-// InFile returns the number that a trace itself has where its reader gives n, which tells files apart.
+// InFile returns the number in the trace itself for n of its reader, which adds the file's number above.
 func InFile(table, column string, n int64) int64 {
 	switch idOf(table, column) {
 	case noID:

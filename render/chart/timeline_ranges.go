@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ type timelineThread struct {
 	Known [][2]int64 `json:"known,omitempty"` // [start, end] of the stretches whose calls are there
 
 	key     threadKey
-	rank    int64 // -1 where it does not tell threads apart
+	rank    int64 // of the process; -1 where it has none of its own
 	last    int64
 	covered int64 // ns of the timeline in ranges
 	until   int64
@@ -128,19 +129,25 @@ func unseenRanges(asked, all int64, beside, deep int) []string {
 	return []string{"Ranges: " + strings.Join(said, "; ") + "."}
 }
 
-// process is one of a source.
+// process is a process of a source.
 type process struct{ source, pid int64 }
 
-// rankMap has the ranks of processes where they tell them apart: of several ranks.
+// rankMap has the ranks that name a process: those that no other process of its source has, of a timeline with several.
 type rankMap map[process]int64
 
-// ranksOf reads the ranks of the processes whose threads are known.
+// ranksOf reads the ranks of the processes whose threads are known. A child has the rank of its parent in its environment.
 func ranksOf(rows timelineRows) rankMap {
-	known, ranks := rankMap{}, map[int64]bool{}
+	known, ranks, pids := rankMap{}, map[int64]bool{}, map[[2]int64]map[int64]bool{}
 	add := func(r threadRow) {
-		if r.Rank != nil && r.PID != nil {
-			known[process{r.SourceID, *r.PID}], ranks[*r.Rank] = *r.Rank, true
+		if r.Rank == nil || r.PID == nil {
+			return
 		}
+		known[process{r.SourceID, *r.PID}], ranks[*r.Rank] = *r.Rank, true
+		of := [2]int64{r.SourceID, *r.Rank}
+		if pids[of] == nil {
+			pids[of] = map[int64]bool{}
+		}
+		pids[of][*r.PID] = true
 	}
 	for _, r := range rows.ranges {
 		add(r.threadRow)
@@ -151,10 +158,11 @@ func ranksOf(rows timelineRows) rankMap {
 	if len(ranks) < 2 {
 		return nil
 	}
+	maps.DeleteFunc(known, func(p process, rank int64) bool { return len(pids[[2]int64{p.source, rank}]) > 1 })
 	return known
 }
 
-// member names a process: its rank, where that tells it apart.
+// member names a process: by its rank where that is its own, else by its number.
 func (m rankMap) member(source int64, pid *int64) string {
 	if rank := m.order(source, pid); rank >= 0 {
 		return fmt.Sprintf("rank %d", rank)
@@ -162,7 +170,7 @@ func (m rankMap) member(source int64, pid *int64) string {
 	return "process " + numberOr(pid, "unknown")
 }
 
-// order returns the rank of a process by which it is put among others; -1 where none is known.
+// order returns the rank that a process sorts by; -1 where it has none of its own.
 func (m rankMap) order(source int64, pid *int64) int64 {
 	if pid != nil {
 		if rank, known := m[process{source, *pid}]; known {

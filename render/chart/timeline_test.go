@@ -216,6 +216,13 @@ func TestTimelineStreamNames(t *testing.T) {
 	if d, err := laid(tl); err != nil || len(d.Rows[0].Streams) != 3 || d.Rows[0].Streams[0].Name != "stream 7, rank 1" || d.Rows[0].Streams[1].Name != "stream 7, rank 0" || d.Rows[0].Streams[2].Name != "stream unknown, process unknown" {
 		t.Errorf("streams of ranks: %v, %+v", err, d.Rows[0].Streams)
 	}
+	third := slices.Clone(range1) // a child, which has the rank of process 10
+	third[1] = int64(11)
+	tl.Ranges.Rows, unknown[3] = append(tl.Ranges.Rows, third), int64(11)
+	unknown[4] = int64(7)
+	if d, err := laid(tl); err != nil || len(d.Rows[0].Streams) != 3 || d.Rows[0].Streams[0].Name != "stream 7, rank 1" || d.Rows[0].Streams[1].Name != "stream 7, process 10" || d.Rows[0].Streams[2].Name != "stream 7, process 11" {
+		t.Errorf("streams of two processes of one rank: %v, %+v", err, d.Rows[0].Streams)
+	}
 	tl.Kernels.Rows = [][]any{workRowOf(1, 7, at, 1, "k")}
 	tl.Kernels.Rows[0][2] = int64(5)
 	if _, err := laid(tl); err == nil || err.Error() != "query timeline-kernels: row 1 is of GPU 5 of source 1, which has no blocks" {

@@ -34,12 +34,12 @@ export function groupsOf(about) {
   return [...gpus, ...threads];
 }
 
-// memberNames gives a function that names the process of a track: by its rank, where the timeline has several.
+// memberNames gives a function that names the process of a track: by its rank, where the timeline has several and no other process of the source has it.
 function memberNames(tracks) {
-  const ranks = new Map(tracks.filter((t) => t.rank !== undefined).map((t) => [`${t.source_id} ${t.pid}`, t.rank])), many = new Set(ranks.values()).size > 1;
+  const ranks = new Map(tracks.filter((t) => t.rank !== undefined).map((t) => [`${t.source_id} ${t.pid}`, t])), all = [...ranks.values()], many = new Set(all.map((t) => t.rank)).size > 1;
   return (t) => {
-    const rank = many ? ranks.get(`${t.source_id} ${t.pid}`) : undefined;
-    return rank === undefined ? `process ${t.pid}` : `rank ${rank}`;
+    const own = many ? ranks.get(`${t.source_id} ${t.pid}`) : undefined;
+    return own && all.filter((o) => o.source_id === own.source_id && o.rank === own.rank).length === 1 ? `rank ${own.rank}` : `process ${t.pid}`;
   };
 }
 
